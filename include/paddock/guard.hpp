@@ -1,0 +1,115 @@
+#pragma once
+
+#include <paddock/detail/initiate.hpp>
+#include <paddock/error.hpp>
+#include <paddock/znode.hpp>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paddock {
+
+namespace detail {
+class hold;
+}
+
+/// The handle of a hold: as long as it lives, and valid() says so, the lock is held. Move-only. An
+/// empty guard (default constructed, moved from, or from a `try_lock` that found the lock taken)
+/// holds nothing; its waiting operations throw `system_error` with `errc::bad_argument`.
+///
+/// Thread safety: the const members and lost() may be called from any thread at the same time; a
+/// guard may be moved, unlocked and destroyed on any thread, by one at a time.
+/// Lifetime: may outlive its mutex and client (the hold ends with the client) and the execution
+/// context.
+class [[nodiscard]] guard {
+public:
+    guard() noexcept = default;
+    guard(guard&&) noexcept = default;
+    /// Releases what this guard held, as the destructor does.
+    guard& operator=(guard&&) noexcept;
+    /// Releases the lock in the background. Never throws, blocks or allocates. The delete of the
+    /// lock's node is repeated until it is done or the session is over.
+    ~guard();
+
+    /// Whether there is a hold, lost or not.
+    explicit operator bool() const noexcept { return hold_ != nullptr; }
+
+    /// Whether the lock is held as far as this process knows: false once its session has expired or
+    /// its node was deleted by somebody else, and then false for ever. Reads one atomic.
+    bool valid() const noexcept;
+
+    /// The path of the lock's node, without the client's root; empty for an empty guard.
+    std::string_view path() const noexcept;
+
+    /// Grows with every hold of this lock, over processes and sessions; zero for an empty guard.
+    paddock::fencing_token fencing_token() const noexcept;
+
+    /// Waits until the hold is over, and says why.
+    ///
+    /// Completion signature: `void(error_code)`; the code is the reason: `errc::session_expired`,
+    /// `errc::node_deleted`, `errc::closed`, or `errc::released` when the guard has given it back.
+    /// Because every reason is an error code, `co_await guard.lost()` always throws; use
+    /// `as_tuple(use_awaitable)` or `redirect_error` where that is not wanted.
+    /// Cancellation safety: total and terminal; nothing else happens. Executor: the handler's, by
+    /// default the client's.
+    template <asio::completion_token_for<void(error_code)> Token = default_token>
+    [[nodiscard]] auto lost(Token&& token = {}) {
+        return detail::initiate<void(error_code)>(executor(), token, &start_lost, hold_);
+    }
+
+    /// Releases the lock and waits until its node is gone. The guard is empty from the call on.
+    ///
+    /// Completion signature: `void(error_code)`.
+    /// Errors: `errc::lock_lost` when the hold was lost before; `errc::outcome_unknown` after two
+    /// session timeouts without contact to the ensemble. The delete goes on in any case, until it
+    /// is done or the session is over.
+    /// Cancellation safety: total and terminal; ends the waiting, never the delete.
+    template <asio::completion_token_for<void(error_code)> Token = default_token>
+    [[nodiscard]] auto unlock(Token&& token = {}) {
+        // The guard itself goes along: if the operation is never started, it releases all the same.
+        return detail::initiate<void(error_code)>(executor(), token, &start_unlock,
+                                                  std::move(*this));
+    }
+
+    /// Asks the ensemble whether the lock's node exists, by a write that a quorum must agree to.
+    ///
+    /// Completion signature: `void(error_code)`. Errors: `errc::lock_lost`; repeated across
+    /// reconnects, so bound it with cancellation. Cancellation safety: total and terminal.
+    template <asio::completion_token_for<void(error_code)> Token = default_token>
+    [[nodiscard]] auto verify(Token&& token = {}) {
+        return detail::initiate<void(error_code)>(executor(), token, &start_verify, hold_);
+    }
+
+    /// Executes all steps, or none, and only if the lock's node still exists at that moment: the
+    /// protection of data that lives in ZooKeeper.
+    ///
+    /// Completion signature: `void(error_code, std::vector<operation_result>)`, a result for each
+    /// of the steps. Errors: `errc::lock_lost` (nothing was done), the `zk_errc` of the first step
+    /// that was refused, `errc::outcome_unknown`, `errc::bad_argument`. Cancellation safety: total
+    /// and terminal; a transaction that was sent is executed all the same.
+    template <asio::completion_token_for<void(error_code, std::vector<operation_result>)> Token =
+                  default_token>
+    [[nodiscard]] auto transaction(std::vector<operation> steps, Token&& token = {}) {
+        return detail::initiate<void(error_code, std::vector<operation_result>)>(
+            executor(), token, &start_transaction, hold_, std::move(steps));
+    }
+
+    /// For the locks of this library.
+    explicit guard(std::shared_ptr<detail::hold> hold) noexcept;
+
+private:
+    using hold_ptr = std::shared_ptr<detail::hold>;
+
+    asio::any_io_executor executor() const;
+    static void start_lost(detail::handler<void(error_code)>, hold_ptr);
+    static void start_unlock(detail::handler<void(error_code)>, guard);
+    static void start_verify(detail::handler<void(error_code)>, hold_ptr);
+    static void start_transaction(detail::handler<void(error_code, std::vector<operation_result>)>,
+                                  hold_ptr, std::vector<operation>);
+
+    hold_ptr hold_;
+};
+
+} // namespace paddock

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <paddock/znode.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paddock {
+
+/// Credentials for ZooKeeper's digest scheme. They are given again on every connection.
+struct digest_credentials {
+    std::string user;
+    std::string password;
+};
+
+/// How much of the ensemble one client may use for its locks.
+struct client_budgets {
+    /// Bytes of the paths of lock nodes that exist at one time. A dying session deletes all its
+    /// nodes in one transaction, and one of more than 2 MiB cannot be read back by the servers
+    /// (tried with 3.8.0), so more than 1 MiB is refused.
+    std::size_t node_path_bytes = 1024 * 1024;
+    /// Bytes of the paths that are watched at one time. After a reconnect the C client sends them
+    /// in one packet, which the servers refuse above 1 MiB (ZOOKEEPER-706), so more than 512 KiB is
+    /// refused.
+    std::size_t watched_path_bytes = 512 * 1024;
+    /// Requests and bytes of lock work that are under way at one time.
+    std::size_t requests_in_flight = 256;
+    std::size_t request_bytes_in_flight = 128 * 1024;
+};
+
+struct client_options {
+    /// Asked of the ensemble, which may grant another (its minSessionTimeout and
+    /// maxSessionTimeout). At least 100 ms.
+    std::chrono::milliseconds session_timeout{10'000};
+    /// Put before every path. It can also stand at the end of the server list: `a:2181,b:2181/app`.
+    std::string root{};
+    std::vector<digest_credentials> auth{};
+    client_budgets budgets{};
+    /// Told of trouble that no operation reports: names that do not resolve, servers that do not
+    /// answer, orphans that may not be deleted. Called on the client's strand; must not block.
+    std::function<void(std::string_view)> log{};
+};
+
+/// What a waiting `lock()` does when its session expires.
+enum class on_expiry {
+    requeue, ///< queue again, at the end, in the next session
+    fail,    ///< complete with errc::session_expired
+};
+
+/// What `lock()` does when the client's budgets do not allow another node.
+enum class on_over_budget {
+    wait, ///< wait without a place in the queue until one is free: the exception to FIFO
+    fail, ///< complete with errc::over_budget
+};
+
+struct mutex_options {
+    /// Several locks can share one path, each with a name of its own. The default is the name that
+    /// Curator's InterProcessMutex uses. Not empty, no `/`, and none of the names that recipes
+    /// reserve (`_c_`, `lock-`, `__lock__`, `__READ__`, …).
+    std::string name = "lock";
+    /// Of the lock's node. It must let this client read, or `verify` and `transaction` are refused.
+    paddock::acl acl = open_acl();
+    /// What other contenders see of this one, beside host, process and time. Valid UTF-8.
+    std::string label{};
+    /// Missing parents are created as containers, which ZooKeeper deletes when they are empty; with
+    /// `true` as persistent nodes. kazoo (2.8) creates the parents of a lock only once and fails
+    /// when they were deleted, so fleets with kazoo want `true`.
+    bool persistent_parents = false;
+    /// `try_lock` reads from the server at hand, which may be behind by a moment. With `true` it
+    /// asks that server to catch up first, for one more round trip.
+    bool sync_first = false;
+    paddock::on_expiry on_expiry = paddock::on_expiry::requeue;
+    paddock::on_over_budget on_over_budget = paddock::on_over_budget::wait;
+};
+
+} // namespace paddock

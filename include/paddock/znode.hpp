@@ -1,0 +1,155 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace paddock {
+
+/// What ZooKeeper keeps about a node beside its data. The fields are those of ZooKeeper's `Stat`
+/// (ZooKeeper Programmer's Guide, "ZooKeeper Stat Structure").
+struct node_stat {
+    std::int64_t czxid = 0;           ///< the transaction that created the node
+    std::int64_t mzxid = 0;           ///< the transaction that last changed its data
+    std::int64_t pzxid = 0;           ///< the transaction that last changed its list of children
+    std::int64_t ctime = 0;           ///< created, in milliseconds since 1970 by the leader's clock
+    std::int64_t mtime = 0;           ///< last changed, likewise
+    std::int32_t version = 0;         ///< number of changes of the data
+    std::int32_t cversion = 0;        ///< number of changes of the list of children
+    std::int32_t aversion = 0;        ///< number of changes of the access control list
+    std::int64_t ephemeral_owner = 0; ///< the session of an ephemeral node, else 0
+    std::int32_t data_length = 0;     ///< bytes of data
+    std::int32_t num_children = 0;    ///< number of children
+
+    friend bool operator==(const node_stat&, const node_stat&) = default;
+};
+
+/// Any version will do, for `set`, `remove` and `check`.
+inline constexpr std::int32_t any_version = -1;
+
+/// How a node lives. `persistent_with_ttl` kinds need a server with
+/// `zookeeper.extendedTypesEnabled=true`.
+enum class create_mode {
+    persistent,
+    ephemeral,
+    persistent_sequential,
+    ephemeral_sequential,
+    container,
+    persistent_with_ttl,
+    persistent_sequential_with_ttl,
+};
+
+/// Rights in an access control list; add them with `|`.
+enum class permission : unsigned {
+    read = 1,
+    write = 2,
+    create = 4,
+    remove = 8,
+    admin = 16,
+    all = 31
+};
+
+constexpr permission operator|(permission a, permission b) noexcept {
+    return static_cast<permission>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
+}
+
+/// One entry of an access control list: who (`scheme:id`) may do what.
+struct acl_entry {
+    permission allowed = permission::all;
+    std::string scheme = "world";
+    std::string id = "anyone";
+
+    friend bool operator==(const acl_entry&, const acl_entry&) = default;
+};
+
+using acl = std::vector<acl_entry>;
+
+/// Everybody may do everything: ZooKeeper's `OPEN_ACL_UNSAFE`.
+inline acl open_acl() { return {acl_entry{}}; }
+
+/// Whoever authenticated this connection may do everything: ZooKeeper's `CREATOR_ALL_ACL`.
+inline acl creator_acl() { return {acl_entry{permission::all, "auth", ""}}; }
+
+/// How to create a node.
+struct create_options {
+    create_mode mode = create_mode::persistent;
+    /// Who may do what with the node.
+    paddock::acl acl = open_acl();
+    /// How long a node of a `…_with_ttl` mode without children lives after its last change.
+    std::chrono::milliseconds ttl{0};
+};
+
+/// A created node: its path (with the sequence number, if it has one) and its stat.
+struct create_result {
+    std::string path;
+    node_stat stat;
+};
+
+/// What `get` reads.
+struct get_result {
+    std::string data;
+    node_stat stat;
+};
+
+/// What `children` reads: the names (not paths) of the children, in no order, and the node's stat.
+struct children_result {
+    std::vector<std::string> names;
+    node_stat stat;
+};
+
+/// What `get_acl` reads.
+struct acl_result {
+    paddock::acl acl;
+    node_stat stat;
+};
+
+/// The steps of a `multi`. The C client cannot send containers or TTL nodes in a multi.
+namespace op {
+
+struct create {
+    std::string path;
+    std::string data;
+    create_mode mode = create_mode::persistent;
+    paddock::acl acl = open_acl();
+};
+
+struct set {
+    std::string path;
+    std::string data;
+    std::int32_t version = any_version;
+};
+
+struct remove {
+    std::string path;
+    std::int32_t version = any_version;
+};
+
+struct check {
+    std::string path;
+    std::int32_t version = any_version;
+};
+
+} // namespace op
+
+using operation = std::variant<op::create, op::set, op::remove, op::check>;
+
+/// What one step of a `multi` did: the path of a created node, the stat of a changed one.
+struct operation_result {
+    std::string path;
+    node_stat stat;
+};
+
+/// A number that grows with every exclusive hold of a lock: a store that remembers the greatest one
+/// it has seen can refuse whoever comes with a smaller one. It is the `czxid` of the lock's node,
+/// so it grows over all paths and survives the deletion of the lock's directory; it starts again
+/// when the ensemble is set up anew or restored from a backup.
+struct fencing_token {
+    std::int64_t zxid = 0;
+    std::uint64_t sub = 0;
+
+    friend auto operator<=>(const fencing_token&, const fencing_token&) = default;
+};
+
+} // namespace paddock

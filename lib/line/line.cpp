@@ -1,0 +1,114 @@
+// Entering and leaving, and the session's ups and downs. What the rules decide is carried out in
+// line_actions.cpp.
+#include "line/line.hpp"
+
+#include "rules/paths.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace paddock::detail {
+
+line::line(core& client, std::string directory, const std::string& lock_name)
+    : core_(client)
+    , directory_(std::move(directory))
+    , names_(lock_name)
+    , rules_(names_, client.claims())
+    , lock_name_(lock_name) {}
+
+bool line::occupied() const noexcept {
+    return std::any_of(seats_.begin(), seats_.end(),
+                       [](const auto& entry) { return entry.second.who != nullptr; });
+}
+
+rules::contender_key line::enter(std::shared_ptr<entrant> who, entry_terms how) {
+    const auto key = ++last_;
+    persistent_parents_ = persistent_parents_ || how.persistent_parents;
+    auto& place = seats_[key];
+    place.who = std::move(who);
+    place.how = std::move(how);
+    const auto bytes = node_bytes();
+    if (core_.node_budget().take(bytes)) {
+        place.reserved = bytes;
+        join(key);
+    } else if (place.how.fail_over_budget) {
+        const auto refused = std::move(place.who);
+        seats_.erase(key);
+        refused->failed(errc::over_budget);
+    } else {
+        place.waiting = core_.node_budget().wait(bytes, [self = shared_from_this(), key, bytes] {
+            auto& granted = self->seats_.at(key);
+            granted.waiting = 0;
+            granted.reserved = bytes;
+            self->join(key);
+        });
+    }
+    return key;
+}
+
+void line::join(rules::contender_key who) {
+    rules_.join(who, seats_.at(who).how.rules);
+    carry_out();
+}
+
+void line::quit(rules::contender_key who) {
+    const auto it = seats_.find(who);
+    if (it == seats_.end()) return;
+    auto& place = it->second;
+    place.left = true;
+    place.who.reset();
+    if (const auto turn = std::exchange(place.waiting, 0)) {
+        core_.node_budget().stop_waiting(turn);
+        seats_.erase(it);
+        return;
+    }
+    rules_.quit(who);
+    carry_out();
+}
+
+void line::release(rules::contender_key who) {
+    rules_.release(who);
+    carry_out();
+}
+
+void line::on_connected() {
+    rules_.connected();
+    carry_out();
+}
+
+void line::on_suspended() {
+    rules_.disconnected();
+    carry_out();
+}
+
+void line::on_expired() {
+    watches_.clear();
+    rules_.expired();
+    carry_out();
+}
+
+void line::on_closed(error_code why) {
+    closed_ = true;
+    pause_.reset();
+    hold_age_.reset();
+    watches_.clear();
+    for (auto& [key, place] : std::exchange(seats_, {})) {
+        if (place.waiting) core_.node_budget().stop_waiting(place.waiting);
+        if (!place.who) continue;
+        if (holder_ == key)
+            place.who->lost(why);
+        else
+            place.who->failed(why);
+    }
+}
+
+std::string line::path_of(std::string_view name) const { return rules::child(directory_, name); }
+
+/// What one node takes of the budget: the path as a dying session's last transaction has it.
+std::size_t line::node_bytes() const {
+    constexpr std::size_t slash = 1, longest_sequence = 11, length_field = 4;
+    return directory_.size() + slash + names_.prefix(core_.claims(), 0).size() + longest_sequence +
+           length_field;
+}
+
+} // namespace paddock::detail

@@ -1,0 +1,117 @@
+#pragma once
+
+#include "rules/line.hpp"
+#include "session/core.hpp"
+
+#include <paddock/error.hpp>
+#include <paddock/options.hpp>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace paddock::detail {
+
+/// One attempt at a lock, as the line sees it. Told of its fate on the strand: failed() or
+/// given_up() and nothing more, or granted() and later perhaps lost().
+class entrant {
+public:
+    virtual ~entrant() = default;
+    virtual void granted(const std::string& path, std::int64_t czxid) = 0;
+    virtual void given_up() = 0;
+    virtual void failed(error_code why) = 0;
+    virtual void lost(error_code why) = 0;
+};
+
+/// How an attempt enters.
+struct entry_terms {
+    rules::terms rules;
+    bool fail_over_budget = false;
+    bool persistent_parents = false;
+    paddock::acl acl;
+    std::string data; ///< of its node
+};
+
+/// Carries out what rules::line decides: one queue of nodes, of one client, shared by all its
+/// contenders for one lock. Strand only.
+class line final : public std::enable_shared_from_this<line> {
+public:
+    /// `directory` as the ensemble knows it: below the root.
+    line(core& client, std::string directory, const std::string& lock_name);
+
+    rules::contender_key enter(std::shared_ptr<entrant> who, entry_terms how);
+    void quit(rules::contender_key who);
+    void release(rules::contender_key who);
+
+    /// Whether somebody of this client holds the lock or waits for it.
+    bool occupied() const noexcept;
+    const std::string& directory() const noexcept { return directory_; }
+    const rules::naming& names() const noexcept { return names_; }
+
+    void on_connected();
+    void on_suspended();
+    void on_expired();
+    void on_closed(error_code why);
+
+private:
+    struct seat {
+        std::shared_ptr<entrant> who;
+        entry_terms how;
+        std::size_t reserved = 0; ///< of the budget of nodes
+        budget::turn waiting = 0; ///< for the budget
+        bool left = false;        ///< nobody waits for the outcome any more
+        bool lost_create = false; ///< a node of it may exist that nobody knows
+    };
+
+    void join(rules::contender_key who);
+    void carry_out();
+    void carry_out(const rules::act::create& a);
+    void carry_out(const rules::act::list& a);
+    void carry_out(const rules::act::make_parents& a);
+    void carry_out(const rules::act::watch_blocker& a);
+    void carry_out(const rules::act::watch_own& a);
+    void carry_out(const rules::act::forget& a);
+    void carry_out(const rules::act::sweep& a);
+    void carry_out(const rules::act::taint& a);
+    void carry_out(const rules::act::pause& a);
+    void carry_out(const rules::act::warn& a);
+    void carry_out(const rules::act::grant& a);
+    void carry_out(const rules::act::give_up& a);
+    void carry_out(const rules::act::fail& a);
+    void carry_out(const rules::act::lose& a);
+    void carry_out(const rules::act::out& a);
+
+    std::string path_of(std::string_view name) const;
+    std::size_t node_bytes() const;
+    std::optional<watch_table::waiter> set_watch(const std::string& name);
+    void forget_watch(const std::string& name, bool armed);
+    using looked = unique_function<void(rules::outcome, std::int64_t czxid, bool watched)>;
+    void look(const std::string& name, bool by_exists, looked done);
+    void look_answered(const std::string& name, bool by_exists, bool watched,
+                       const native::reply& reply, looked done);
+    void hear(const std::string& name, bool deleted);
+    void watch_old_hold();
+
+    core& core_;
+    std::string directory_;
+    rules::naming names_;
+    rules::line rules_;
+    std::string lock_name_;
+    std::map<rules::contender_key, seat> seats_;
+    rules::contender_key last_ = 0;
+    std::unordered_map<std::string, watch_table::waiter> watches_; ///< by node name
+    bool persistent_parents_ = false;
+    bool carrying_out_ = false;
+    bool closed_ = false;
+    std::unique_ptr<timer> pause_;
+    std::unique_ptr<timer> hold_age_;
+    bool hold_age_running_ = false;
+    std::optional<rules::contender_key> holder_;
+    boot_clock::time_point held_since_{};
+};
+
+} // namespace paddock::detail

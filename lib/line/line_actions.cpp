@@ -1,0 +1,232 @@
+// What the rules decide, carried out.
+#include "line/line.hpp"
+#include "line/parents.hpp"
+#include "rules/paths.hpp"
+#include "session/call.hpp"
+#include "session/listing.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace paddock::detail {
+
+namespace {
+using namespace std::chrono_literals;
+constexpr auto patience = 250ms;      ///< before what could not be done is tried again
+constexpr auto short_section = 100ms; ///< a hold that is older watches its node
+constexpr std::size_t envelope = 64;  ///< of a request, around path and data
+} // namespace
+
+void line::carry_out() {
+    if (std::exchange(carrying_out_, true)) return; // the loop below sees what was added
+    for (auto actions = rules_.take(); !actions.empty() && !closed_; actions = rules_.take())
+        for (const auto& action : actions)
+            std::visit([this](const auto& a) { carry_out(a); }, action);
+    carrying_out_ = false;
+}
+
+void line::carry_out(const rules::act::create& a) {
+    const auto path = path_of(names_.prefix(core_.claims(), a.id));
+    const auto bytes = path.size() + seats_.at(a.who).how.data.size() + envelope;
+    core_.gate().submit(
+        lane::line, bytes,
+        [self = shared_from_this(), a, path](native::calls& c,
+                                             std::unique_ptr<native::completion> done) {
+            const auto it = self->seats_.find(a.who);
+            if (it == self->seats_.end() || it->second.left) return native::code::invalid_state;
+            const auto& how = it->second.how;
+            return c.create(path, how.data,
+                            {.mode = create_mode::ephemeral_sequential, .acl = how.acl, .ttl = {}},
+                            std::move(done));
+        },
+        [self = shared_from_this(), a](const native::reply& r) {
+            self->rules_.created(a.who, a.id,
+                                 {.result = rules::judge(rules::request::create, r.rc),
+                                  .code = r.rc,
+                                  .name = rules::name_of(r.value),
+                                  .czxid = r.stat ? r.stat->czxid : 0});
+            self->carry_out();
+        });
+}
+
+void line::carry_out(const rules::act::list& a) {
+    auto done = [self = shared_from_this()](int code, std::vector<std::string> names) {
+        const auto result = rules::judge(rules::request::list, code);
+        for (const auto& orphan : rules::orphans(names, self->core_.claims()))
+            self->core_.sweeper().remove(self->path_of(orphan),
+                                         *rules::own_id(orphan, self->core_.claims()), 0);
+        self->rules_.listed(result, code, names);
+        self->carry_out();
+    };
+    if (a.settle)
+        list_after_barrier(core_, lane::line, directory_, std::move(done));
+    else
+        list(core_, lane::line, directory_, std::move(done));
+}
+
+void line::carry_out(const rules::act::make_parents&) {
+    make_directory(core_, directory_, persistent_parents_, [self = shared_from_this()](int code) {
+        self->rules_.parents_made(rules::judge(rules::request::create, code), code);
+        self->carry_out();
+    });
+}
+
+void line::carry_out(const rules::act::watch_blocker& a) {
+    look(a.name, false, [this, name = a.name](rules::outcome result, std::int64_t, bool watched) {
+        // Without room for a watch the node is looked at again and again.
+        const bool unwatched = result == rules::outcome::done && !watched;
+        rules_.blocker_watched(name, unwatched ? rules::outcome::later : result);
+    });
+}
+
+void line::carry_out(const rules::act::watch_own& a) {
+    look(a.name, false, [this, a](rules::outcome result, std::int64_t czxid, bool watched) {
+        rules_.own_watched(a.who, a.id, {result, czxid, watched});
+    });
+}
+
+void line::carry_out(const rules::act::forget& a) { forget_watch(a.name, true); }
+
+void line::carry_out(const rules::act::sweep& a) {
+    auto& place = seats_.at(a.who);
+    core_.sweeper().remove(path_of(a.name), a.id, std::exchange(place.reserved, 0));
+}
+
+void line::carry_out(const rules::act::taint& a) {
+    seats_.at(a.who).lost_create = true;
+    core_.sweeper().taint(directory_, 0);
+}
+
+void line::carry_out(const rules::act::pause&) {
+    if (!pause_) pause_ = core_.env().make_timer();
+    pause_->arm(core_.env().now() + patience, [weak = weak_from_this()] {
+        const auto self = weak.lock();
+        if (!self) return;
+        self->rules_.resume();
+        self->carry_out();
+    });
+}
+
+void line::carry_out(const rules::act::warn&) {
+    core_.trouble("half of the sequence numbers below " + directory_ +
+                  " are used up: drain its locks and delete it");
+}
+
+void line::carry_out(const rules::act::grant& a) {
+    holder_ = a.who;
+    held_since_ = core_.env().now();
+    if (!hold_age_running_) watch_old_hold();
+    const auto who = seats_.at(a.who).who;
+    who->granted(path_of(a.name), a.czxid);
+}
+
+/// One timer for all holds, never armed more often than it fires: a short critical section pays
+/// nothing.
+void line::watch_old_hold() {
+    hold_age_running_ = false;
+    if (!holder_) return;
+    if (core_.env().now() - held_since_ >= short_section) {
+        rules_.guard_own(*holder_);
+        return carry_out();
+    }
+    if (!hold_age_) hold_age_ = core_.env().make_timer();
+    hold_age_running_ = true;
+    hold_age_->arm(held_since_ + short_section, [weak = weak_from_this()] {
+        if (const auto self = weak.lock()) self->watch_old_hold();
+    });
+}
+
+void line::carry_out(const rules::act::give_up& a) {
+    if (const auto who = std::exchange(seats_.at(a.who).who, {})) who->given_up();
+}
+
+void line::carry_out(const rules::act::fail& a) {
+    const auto who = std::exchange(seats_.at(a.who).who, {});
+    if (!who) return;
+    switch (a.reason) {
+    case rules::act::why::refused:
+        return who->failed(zookeeper_error(a.code));
+    case rules::act::why::sequence_exhausted:
+        return who->failed(errc::sequence_exhausted);
+    case rules::act::why::session_expired:
+        return who->failed(errc::session_expired);
+    case rules::act::why::not_connected:
+        return who->failed(errc::not_connected);
+    }
+}
+
+void line::carry_out(const rules::act::lose& a) {
+    if (const auto who = std::exchange(seats_.at(a.who).who, {}))
+        who->lost(a.session_over ? errc::session_expired : errc::node_deleted);
+}
+
+void line::carry_out(const rules::act::out& a) {
+    const auto it = seats_.find(a.who);
+    const auto place = std::move(it->second);
+    seats_.erase(it);
+    if (holder_ == a.who) holder_.reset();
+    if (place.lost_create && place.reserved > 0)
+        core_.sweeper().taint(directory_, place.reserved);
+    else
+        core_.node_budget().give(place.reserved);
+}
+
+/// Reads a node, with a watch if there is room for one.
+void line::look(const std::string& name, bool by_exists, looked done) {
+    const bool watched = set_watch(name).has_value();
+    const auto path = path_of(name);
+    core_.gate().submit(
+        lane::line, path.size() + envelope,
+        [path, by_exists, watched](native::calls& c, std::unique_ptr<native::completion> answer) {
+            return by_exists ? c.exists(path, watched, std::move(answer))
+                             : c.get(path, watched, std::move(answer));
+        },
+        [self = shared_from_this(), name, by_exists, watched,
+         done = std::move(done)](const native::reply& r) mutable {
+            self->look_answered(name, by_exists, watched, r, std::move(done));
+        });
+}
+
+void line::look_answered(const std::string& name, bool by_exists, bool watched,
+                         const native::reply& r, looked done) {
+    const auto result = rules::judge(rules::request::look, r.rc);
+    // ZooKeeper asks for no right to see whether a node exists (FinalRequestProcessor, 3.8). But an
+    // exists that answers NoNode leaves a watch for a node that will never come.
+    if (result == rules::outcome::refused && !by_exists) return look(name, true, std::move(done));
+    const bool armed_for_nothing = by_exists && result == rules::outcome::missing;
+    if (watched && result != rules::outcome::done) forget_watch(name, armed_for_nothing);
+    done(result, r.stat ? r.stat->czxid : 0, watched);
+    carry_out();
+}
+
+std::optional<watch_table::waiter> line::set_watch(const std::string& name) {
+    if (const auto it = watches_.find(name); it != watches_.end()) return it->second;
+    const auto path = path_of(name);
+    if (!core_.watches().room_for(path)) return std::nullopt;
+    const auto waiter = core_.watches().add(
+        path, watch_kind::data, [weak = weak_from_this(), name](error_code over, watch_event what) {
+            const auto self = weak.lock();
+            if (self && !over) self->hear(name, what == watch_event::deleted);
+        });
+    watches_.emplace(name, waiter);
+    return waiter;
+}
+
+void line::hear(const std::string& name, bool deleted) {
+    watches_.erase(name);
+    rules_.node_event(name, deleted);
+    carry_out();
+}
+
+void line::forget_watch(const std::string& name, bool armed) {
+    const auto it = watches_.find(name);
+    if (it == watches_.end()) return;
+    const auto waiter = it->second;
+    watches_.erase(it);
+    if (armed)
+        core_.watches().drop(path_of(name), waiter);
+    else
+        core_.watches().not_armed(path_of(name), waiter);
+}
+
+} // namespace paddock::detail

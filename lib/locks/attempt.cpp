@@ -1,0 +1,124 @@
+#include "locks/attempt.hpp"
+
+#include "line/line_table.hpp"
+#include "locks/metadata.hpp"
+#include "rules/names.hpp"
+#include "session/call.hpp"
+#include "session/listing.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace paddock::detail {
+
+attempt::attempt(std::shared_ptr<mutex_impl> what, handler<void(error_code, guard)>&& h, kind how)
+    : mutex_(std::move(what)), user_(mutex_->client->get_executor(), std::move(h)), kind_(how) {}
+
+void attempt::launch(std::optional<std::chrono::nanoseconds> limit) {
+    user_.on_cancel([weak = weak_from_this()] {
+        const auto self = weak.lock();
+        if (!self) return;
+        self->mutex_->client->post([self] { self->abandon(asio::error::operation_aborted); });
+    });
+    mutex_->client->post([self = shared_from_this(), limit] { self->begin(limit); });
+}
+
+void attempt::begin(std::optional<std::chrono::nanoseconds> limit) {
+    auto& client = *mutex_->client;
+    if (!user_) return;
+    if (client.closed()) return finish(client.close_reason(), {});
+    client.start();
+    line_ = line_table::of(client).find(mutex_->directory, mutex_->options.name);
+    limited_ = limit.has_value();
+    if (limited_ && limit->count() <= 0) kind_ = kind::only_if_free;
+    if (kind_ == kind::only_if_free) return look_first();
+    if (limited_) {
+        deadline_ = client.env().make_timer();
+        deadline_->arm(client.env().now() + *limit, [weak = weak_from_this()] {
+            if (const auto self = weak.lock()) self->abandon({});
+        });
+    }
+    enter();
+}
+
+/// Nothing is written when the lock is taken: what this client knows comes first, then a listing.
+void attempt::look_first() {
+    auto& client = *mutex_->client;
+    if (client.state() != client_state::connected) return failed(errc::not_connected);
+    if (line_->occupied()) return given_up();
+    if (mutex_->options.sync_first)
+        client.gate().submit(
+            lane::user, 0,
+            [path = line_->directory()](native::calls& c,
+                                        std::unique_ptr<native::completion> done) {
+                return c.sync(path, std::move(done));
+            },
+            [](const native::reply&) {}); // the listing behind it says what went wrong
+    list(client, lane::user, line_->directory(),
+         [self = shared_from_this()](int code, std::vector<std::string> names) {
+             self->looked(code, names);
+         });
+}
+
+void attempt::looked(int code, const std::vector<std::string>& names) {
+    auto& client = *mutex_->client;
+    if (!user_) return;
+    if (client.closed()) return finish(client.close_reason(), {});
+    switch (rules::judge(rules::request::list, code)) {
+    case rules::outcome::done:
+    case rules::outcome::missing:
+        break;
+    case rules::outcome::lost:
+    case rules::outcome::not_sent:
+        return failed(errc::not_connected);
+    default:
+        return failed(zookeeper_error(code));
+    }
+    const bool taken = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+        return line_->names().sequence(name) && !rules::own_id(name, client.claims());
+    });
+    if (taken || line_->occupied()) return given_up();
+    enter();
+}
+
+void attempt::enter() {
+    const auto& options = mutex_->options;
+    key_ = line_->enter(shared_from_this(),
+                        {.rules = {.immediate = kind_ == kind::only_if_free,
+                                   .fail_on_expiry = options.on_expiry == on_expiry::fail},
+                         .fail_over_budget = options.on_over_budget == on_over_budget::fail,
+                         .persistent_parents = options.persistent_parents,
+                         .acl = options.acl,
+                         .data = metadata_now(options.label, mutex_->client->env().wall_clock())});
+}
+
+void attempt::granted(const std::string& path, std::int64_t czxid) {
+    mutex_->client->expect_returns();
+    const auto granted = std::make_shared<hold>(mutex_->client, line_, key_, path, czxid);
+    hold_ = granted;
+    finish({}, guard(granted));
+}
+
+void attempt::failed(error_code why) {
+    // A limit of nothing asks whether the lock is to be had now: without a connection it is not.
+    if (limited_ && why == errc::not_connected) return given_up();
+    finish(why, {});
+}
+
+void attempt::lost(error_code why) {
+    if (const auto held = hold_.lock()) held->end(why);
+}
+
+/// Nobody waits any more: out of time, or cancelled.
+void attempt::abandon(error_code why) {
+    if (!user_) return;
+    finish(why, {});
+    if (key_ != 0) line_->quit(key_);
+}
+
+void attempt::finish(error_code why, guard result) {
+    deadline_.reset();
+    if (user_) user_.complete(why, std::move(result));
+}
+
+} // namespace paddock::detail

@@ -1,0 +1,101 @@
+#include "locks/hold.hpp"
+#include "locks/unlock.hpp"
+#include "session/call.hpp"
+#include "session/operations.hpp"
+#include "support/argument.hpp"
+
+#include <paddock/guard.hpp>
+
+#include <utility>
+
+namespace paddock {
+
+guard::guard(std::shared_ptr<detail::hold> hold) noexcept : hold_(std::move(hold)) {}
+
+guard::~guard() {
+    if (!hold_) return;
+    auto* const client = hold_->client().get();
+    client->give_back(std::move(hold_));
+}
+
+guard& guard::operator=(guard&& other) noexcept {
+    guard old(std::move(*this));
+    hold_ = std::move(other.hold_);
+    return *this;
+}
+
+bool guard::valid() const noexcept { return hold_ && hold_->valid(); }
+
+std::string_view guard::path() const noexcept { return hold_ ? hold_->path() : std::string_view(); }
+
+fencing_token guard::fencing_token() const noexcept {
+    return hold_ ? hold_->token() : paddock::fencing_token{};
+}
+
+asio::any_io_executor guard::executor() const {
+    if (!hold_) throw bad_argument("guard", "is empty: there is no hold to wait for");
+    return hold_->client()->get_executor();
+}
+
+void guard::start_lost(detail::handler<void(error_code)> h, hold_ptr held) {
+    using listener = detail::hold::listener;
+    auto* const client = held->client().get();
+    const auto who = std::make_shared<listener>(
+        listener{detail::bridge<error_code>(client->get_executor(), std::move(h))});
+    who->user.on_cancel([weak = std::weak_ptr(who), client = held->client()] {
+        const auto self = weak.lock();
+        if (!self) return;
+        client->post([self] {
+            if (self->user) self->user.complete(asio::error::operation_aborted);
+        });
+    });
+    client->post([held = std::move(held), who] { held->when_over(who); });
+}
+
+void guard::start_unlock(detail::handler<void(error_code)> h, guard whole) {
+    detail::unlock(std::move(whole.hold_), std::move(h));
+}
+
+void guard::start_verify(detail::handler<void(error_code)> h, hold_ptr held) {
+    const auto c = std::make_shared<detail::call<>>(held->client(), std::move(h));
+    c->repeatable();
+    c->on_answer = [held](const native::reply& r) -> error_code {
+        const auto problem = detail::zookeeper_error(r.rc);
+        if (problem != zk_errc::no_node) return problem;
+        held->end(errc::node_deleted);
+        return errc::lock_lost;
+    };
+    c->launch(
+        [held](native::calls& table, std::unique_ptr<native::completion> done) {
+            const operation check = op::check{held->full_path(), any_version};
+            return table.multi(std::span(&check, 1), std::move(done));
+        },
+        [](const native::reply&) { return std::tuple<>(); },
+        [held] { return held->over() ? error_code(errc::lock_lost) : error_code(); });
+}
+
+void guard::start_transaction(detail::handler<void(error_code, std::vector<operation_result>)> h,
+                              hold_ptr held, std::vector<operation> steps) {
+    const auto c =
+        std::make_shared<detail::call<std::vector<operation_result>>>(held->client(), std::move(h));
+    if (const auto problem = detail::fault(steps)) return c->refuse(problem);
+    const auto& root = held->client()->root();
+    steps = detail::below(root, std::move(steps));
+    steps.insert(steps.begin(), op::check{held->full_path(), any_version});
+    c->on_answer = [held](const native::reply& r) -> error_code {
+        const auto problem = detail::zookeeper_error(r.rc);
+        if (problem != zk_errc::no_node || r.refused_step != 0) return problem;
+        held->end(errc::node_deleted);
+        return errc::lock_lost;
+    };
+    c->launch(
+        [steps = std::move(steps)](native::calls& table, std::unique_ptr<native::completion> done) {
+            return table.multi(steps, std::move(done));
+        },
+        [held](const native::reply& r) {
+            return std::tuple(detail::without(held->client()->root(), r.results.subspan(1)));
+        },
+        [held] { return held->over() ? error_code(errc::lock_lost) : error_code(); });
+}
+
+} // namespace paddock

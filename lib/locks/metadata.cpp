@@ -1,0 +1,76 @@
+#include "locks/metadata.hpp"
+
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/json/value.hpp>
+
+#include <array>
+#include <cstdio>
+#include <ctime>
+#include <unistd.h>
+
+namespace paddock::detail {
+
+namespace json = boost::json;
+
+namespace {
+
+std::string host_name() {
+    std::array<char, 256> name{};
+    if (::gethostname(name.data(), name.size() - 1) != 0) return {};
+    return name.data();
+}
+
+std::string iso8601(std::chrono::system_clock::time_point when) {
+    using namespace std::chrono;
+    const auto whole = floor<seconds>(when);
+    const auto fraction = static_cast<int>(floor<milliseconds>(when - whole).count());
+    const std::time_t seconds_since_1970 = system_clock::to_time_t(whole);
+    std::tm parts{};
+    ::gmtime_r(&seconds_since_1970, &parts);
+    std::array<char, 64> text{};
+    const auto length = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &parts);
+    std::snprintf(text.data() + length, text.size() - length, ".%03dZ", fraction);
+    return text.data();
+}
+
+/// The point in time of what iso8601() wrote; 1970 for anything else.
+std::chrono::system_clock::time_point read_iso8601(const std::string& text) {
+    std::tm parts{};
+    int fraction = 0;
+    if (std::sscanf(text.c_str(), "%4d-%2d-%2dT%2d:%2d:%2d.%3dZ", &parts.tm_year, &parts.tm_mon,
+                    &parts.tm_mday, &parts.tm_hour, &parts.tm_min, &parts.tm_sec, &fraction) != 7)
+        return {};
+    parts.tm_year -= 1900;
+    parts.tm_mon -= 1;
+    return std::chrono::system_clock::from_time_t(::timegm(&parts)) +
+           std::chrono::milliseconds(fraction);
+}
+
+std::string text_of(const json::object& from, std::string_view member) {
+    const auto* const value = from.if_contains(member);
+    const auto* const text = value ? value->if_string() : nullptr;
+    return text ? std::string(text->begin(), text->end()) : std::string();
+}
+
+} // namespace
+
+std::string metadata_now(std::string_view label, std::chrono::system_clock::time_point now) {
+    static const std::string host = host_name();
+    return json::serialize(
+        json::value{{"host", host}, {"pid", ::getpid()}, {"label", label}, {"time", iso8601(now)}});
+}
+
+void read_metadata(std::string_view data, contender& out) {
+    boost::system::error_code malformed;
+    const auto value = json::parse(data, malformed);
+    const auto* const object = malformed ? nullptr : value.if_object();
+    if (!object) return;
+    out.host = text_of(*object, "host");
+    out.label = text_of(*object, "label");
+    out.since = read_iso8601(text_of(*object, "time"));
+    const auto* const pid = object->if_contains("pid");
+    if (pid && pid->is_int64()) out.pid = pid->get_int64();
+}
+
+} // namespace paddock::detail

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <paddock/mutex.hpp>
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+namespace paddock::detail {
+
+/// What a contender writes into its node: who it is, as a JSON object in UTF-8 with the members
+/// host, pid, label and time (ISO 8601, UTC). kazoo decodes it as text; Curator does not look.
+std::string metadata_now(std::string_view label, std::chrono::system_clock::time_point now);
+
+/// Fills in what the data says, if a paddock program wrote it; any other data changes nothing.
+void read_metadata(std::string_view data, contender& out);
+
+} // namespace paddock::detail

@@ -1,0 +1,19 @@
+#pragma once
+
+#include "session/core.hpp"
+
+#include <paddock/options.hpp>
+
+#include <memory>
+#include <string>
+
+namespace paddock::detail {
+
+/// What a mutex and its attempts share; it does not change.
+struct mutex_impl {
+    std::shared_ptr<core> client;
+    std::string directory; ///< below the client's root
+    mutex_options options;
+};
+
+} // namespace paddock::detail

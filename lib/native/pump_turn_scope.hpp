@@ -1,0 +1,22 @@
+#pragma once
+
+#include "native/pump.hpp"
+
+namespace paddock::native {
+
+/// While one exists the pump calls its user, and may be told to close: that waits for its end.
+class pump::turn_scope {
+public:
+    explicit turn_scope(pump& of) : pump_(of.shared_from_this()) { pump_->in_turn_ = true; }
+    ~turn_scope() {
+        pump_->in_turn_ = false;
+        if (pump_->closing_) pump_->finish_close();
+    }
+    turn_scope(const turn_scope&) = delete;
+    turn_scope& operator=(const turn_scope&) = delete;
+
+private:
+    std::shared_ptr<pump> pump_;
+};
+
+} // namespace paddock::native

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+namespace paddock::rules {
+
+/// The number of a lock node within its session. With the session's id it makes the unique id in
+/// the node's name.
+using node_id = std::uint64_t;
+
+/// All ids that one session has put, or is about to put, into node names, whatever kind of lock:
+/// from before the create is sent until the delete is confirmed. A node of this session whose id is
+/// not claimed is an orphan. The id has 36 characters in the shape of Curator's: 16 hex digits of
+/// the session id, then 16 of the number; an administrator can read the owner from it, and no two
+/// processes can draw the same.
+class claims {
+public:
+    /// A new session: nothing is claimed. The numbers go on.
+    void begin(std::int64_t session) {
+        session_ = session;
+        claimed_.clear();
+    }
+
+    std::int64_t session() const noexcept { return session_; }
+
+    node_id claim() {
+        claimed_.insert(++last_);
+        return last_;
+    }
+    void release(node_id id) noexcept { claimed_.erase(id); }
+    bool claimed(node_id id) const noexcept { return claimed_.contains(id); }
+    std::size_t count() const noexcept { return claimed_.size(); }
+
+    /// The 36 characters of an id of the present session.
+    std::string text(node_id id) const;
+
+    /// The number of an id of 36 characters, if it belongs to the present session.
+    std::optional<node_id> ours(std::string_view text) const noexcept;
+
+private:
+    std::int64_t session_ = 0;
+    node_id last_ = 0;
+    std::unordered_set<node_id> claimed_;
+};
+
+} // namespace paddock::rules

@@ -1,0 +1,45 @@
+#include "rules/outcome.hpp"
+
+#include <paddock/error.hpp>
+
+namespace paddock::rules {
+
+namespace {
+
+outcome without_right(request what) noexcept {
+    // A delete is checked against the parent's access control list: others can mend that.
+    return what == request::remove ? outcome::rarely : outcome::refused;
+}
+
+outcome anything_else(request what) noexcept {
+    return what == request::remove || what == request::look ? outcome::later : outcome::refused;
+}
+
+} // namespace
+
+outcome judge(request what, int code) noexcept {
+    if (code == 0) return outcome::done;
+    switch (static_cast<zk_errc>(code)) {
+    case zk_errc::no_node:
+        return what == request::remove ? outcome::done : outcome::missing;
+    case zk_errc::no_auth:
+        return without_right(what);
+    case zk_errc::connection_loss:
+    case zk_errc::operation_timeout:
+    case zk_errc::runtime_inconsistency:
+    case zk_errc::closing:
+    case zk_errc::session_moved:
+    case zk_errc::session_expired:
+    case zk_errc::auth_failed:
+        return outcome::lost;
+    case zk_errc::invalid_state:
+        return outcome::not_sent;
+    case zk_errc::throttled:
+    case zk_errc::not_read_only:
+        return outcome::later;
+    default:
+        return anything_else(what);
+    }
+}
+
+} // namespace paddock::rules

@@ -1,0 +1,110 @@
+#include "rules/paths.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace paddock::rules {
+
+namespace {
+
+struct decoded {
+    std::uint32_t code = 0;
+    std::size_t bytes = 0; ///< 0: not UTF-8
+};
+
+decoded next(std::string_view text) noexcept {
+    const auto lead = static_cast<unsigned char>(text.front());
+    if (lead < 0x80) return {lead, 1};
+    const std::size_t bytes = lead >= 0xf0 && lead < 0xf5   ? 4
+                              : lead >= 0xe0 && lead < 0xf0 ? 3
+                              : lead >= 0xc2 && lead < 0xe0 ? 2
+                                                            : 0;
+    if (bytes == 0 || bytes > text.size()) return {};
+    std::uint32_t code = lead & (0x7fu >> bytes);
+    for (std::size_t i = 1; i < bytes; ++i) {
+        const auto c = static_cast<unsigned char>(text[i]);
+        if ((c & 0xc0) != 0x80) return {};
+        code = code << 6 | (c & 0x3fu);
+    }
+    constexpr std::uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+    const bool surrogate = code >= 0xd800 && code <= 0xdfff;
+    if (code < smallest[bytes] || code > 0x10ffff || surrogate) return {};
+    return {code, bytes};
+}
+
+/// The characters that the server refuses in a path.
+bool refused(std::uint32_t code) noexcept {
+    return code <= 0x1f || (code >= 0x7f && code <= 0x9f) || (code >= 0xf000 && code <= 0xf8ff) ||
+           (code >= 0xfff0 && code <= 0xffff);
+}
+
+std::string character_fault(std::string_view text) {
+    for (std::size_t i = 0; i < text.size();) {
+        const auto [code, bytes] = next(text.substr(i));
+        if (bytes == 0) return "is not valid UTF-8 at byte " + std::to_string(i);
+        if (refused(code))
+            return "has a character that ZooKeeper refuses at byte " + std::to_string(i);
+        i += bytes;
+    }
+    return {};
+}
+
+} // namespace
+
+std::string name_fault(std::string_view name) {
+    if (name.empty()) return "is empty";
+    if (name.find('/') != std::string_view::npos) return "contains a '/'";
+    if (name == "." || name == "..") return "is relative";
+    return character_fault(name);
+}
+
+std::string path_fault(std::string_view path) {
+    if (path.empty()) return "is empty";
+    if (path.front() != '/') return "does not start with '/'";
+    if (path == "/") return {};
+    if (path.back() == '/') return "ends with '/'";
+    for (std::size_t start = 1; start <= path.size();) {
+        const auto end = std::min(path.find('/', start), path.size());
+        const auto component = path.substr(start, end - start);
+        if (component.empty()) return "has an empty component";
+        if (component == "." || component == "..") return "has a relative component";
+        start = end + 1;
+    }
+    return character_fault(path);
+}
+
+std::string utf8_fault(std::string_view text) {
+    for (std::size_t i = 0; i < text.size();) {
+        const auto bytes = next(text.substr(i)).bytes;
+        if (bytes == 0) return "is not valid UTF-8 at byte " + std::to_string(i);
+        i += bytes;
+    }
+    return {};
+}
+
+std::string_view parent(std::string_view path) noexcept {
+    const auto slash = path.rfind('/');
+    return slash == 0 ? path.substr(0, 1) : path.substr(0, slash);
+}
+
+std::string child(std::string_view directory, std::string_view name) {
+    std::string path(directory);
+    if (!path.ends_with('/')) path += '/';
+    return path += name;
+}
+
+std::string_view name_of(std::string_view path) noexcept {
+    return path.substr(path.rfind('/') + 1);
+}
+
+std::string below(std::string_view root, std::string_view path) {
+    if (root.empty()) return std::string(path);
+    return path == "/" ? std::string(root) : std::string(root) += path;
+}
+
+std::string without(std::string_view root, std::string_view path) {
+    path.remove_prefix(root.size());
+    return path.empty() ? "/" : std::string(path);
+}
+
+} // namespace paddock::rules

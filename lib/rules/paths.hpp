@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace paddock::rules {
+
+/// Why ZooKeeper would refuse this as the path of a node; empty if it would not. The rules are
+/// those of the server's PathUtils.validatePath (3.8).
+std::string path_fault(std::string_view path);
+
+/// Why this cannot be one component of a path; empty if it can.
+std::string name_fault(std::string_view name);
+
+/// Why this is not UTF-8; empty if it is.
+std::string utf8_fault(std::string_view text);
+
+/// The directory above: `/a/b` → `/a`, `/a` → `/`.
+std::string_view parent(std::string_view path) noexcept;
+
+/// A node in a directory: (`/a`, `b`) → `/a/b`, (`/`, `b`) → `/b`.
+std::string child(std::string_view directory, std::string_view name);
+
+/// The last component.
+std::string_view name_of(std::string_view path) noexcept;
+
+/// A path below a root (which is empty or has no slash at its end).
+std::string below(std::string_view root, std::string_view path);
+
+/// The same path without the root.
+std::string without(std::string_view root, std::string_view path);
+
+} // namespace paddock::rules

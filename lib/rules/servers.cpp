@@ -1,0 +1,76 @@
+#include "rules/servers.hpp"
+
+#include "rules/paths.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace paddock::rules {
+
+namespace {
+
+/// Host names, IPv4 and IPv6 addresses (with a zone) have no other characters.
+bool host_character(char c) noexcept {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
+           c == '-' || c == '_' || c == ':' || c == '%';
+}
+
+std::string port_fault(std::string_view text, std::uint16_t& port) {
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), port);
+    if (problem != std::errc{} || end != text.data() + text.size() || port == 0)
+        return "has the port '" + std::string(text) + "', which is not a number from 1 to 65535";
+    return {};
+}
+
+std::string bracketed(std::string_view entry, server& out) {
+    const auto close = entry.find(']');
+    if (close == std::string_view::npos) return "has a '[' without ']'";
+    out.host = entry.substr(1, close - 1);
+    const auto rest = entry.substr(close + 1);
+    if (rest.empty()) return {};
+    if (rest.front() != ':') return "has something other than ':port' behind ']'";
+    return port_fault(rest.substr(1), out.port);
+}
+
+std::string parse_entry(std::string_view entry, server& out) {
+    std::string fault;
+    const auto colon = entry.find(':');
+    if (entry.starts_with('[')) {
+        fault = bracketed(entry, out);
+    } else if (colon == std::string_view::npos || entry.find(':', colon + 1) != entry.npos) {
+        out.host = entry; // no port, or an IPv6 address without brackets, which has none either
+    } else {
+        out.host = entry.substr(0, colon);
+        fault = port_fault(entry.substr(colon + 1), out.port);
+    }
+    if (!fault.empty()) return fault;
+    if (out.host.empty()) return "has an empty entry or host";
+    if (!std::all_of(out.host.begin(), out.host.end(), host_character))
+        return "has the host '" + out.host + "', which no server can have";
+    return {};
+}
+
+} // namespace
+
+server_list parse_servers(std::string_view text) {
+    server_list list;
+    const auto slash = std::min(text.find('/'), text.size());
+    list.root = text.substr(slash);
+    if (list.root == "/") list.root.clear();
+    if (!list.root.empty()) list.fault = path_fault(list.root);
+    if (!list.fault.empty()) {
+        list.fault = "ends in a root that " + list.fault;
+        return list;
+    }
+    const auto servers = text.substr(0, slash);
+    for (std::size_t start = 0; start <= servers.size() && list.fault.empty();) {
+        const auto end = std::min(servers.find(',', start), servers.size());
+        server one;
+        list.fault = parse_entry(servers.substr(start, end - start), one);
+        list.servers.push_back(std::move(one));
+        start = end + 1;
+    }
+    return list;
+}
+
+} // namespace paddock::rules

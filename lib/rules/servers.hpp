@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paddock::rules {
+
+/// One entry of a server list.
+struct server {
+    std::string host; ///< a name or an address; an IPv6 address without its brackets
+    std::uint16_t port = 2181;
+
+    friend bool operator==(const server&, const server&) = default;
+};
+
+/// A server list, taken apart: `zk1:2181,[::1]:2182,10.0.0.3/app`.
+struct server_list {
+    std::vector<server> servers;
+    std::string root;  ///< what follows the last server, from its slash on; else empty
+    std::string fault; ///< why the list is not acceptable; else empty
+};
+
+server_list parse_servers(std::string_view text);
+
+} // namespace paddock::rules

@@ -1,0 +1,162 @@
+#include "session/core.hpp"
+
+#include <utility>
+
+namespace paddock::detail {
+
+core::core(asio::any_io_executor io, world outside, std::vector<native::server_address> servers,
+           std::string root, client_options options)
+    : io_(std::move(io))
+    , env_(std::move(outside.env))
+    , make_calls_(std::move(outside.make_calls))
+    , servers_(std::move(servers))
+    , root_(std::move(root))
+    , options_(std::move(options))
+    , gate_(*env_, {options_.budgets.requests_in_flight, options_.budgets.request_bytes_in_flight})
+    , watches_(gate_, options_.budgets.watched_path_bytes)
+    , nodes_(options_.budgets.node_path_bytes)
+    , sweeper_(*this) {}
+
+core::~core() { stop_pump(); }
+
+void core::start() {
+    if (!pump_ && !closed()) open_session();
+}
+
+void core::open_session() {
+    native::pump_options how{
+        .servers = servers_, .session_timeout = options_.session_timeout, .auth = {}};
+    for (const auto& who : options_.auth)
+        how.auth.push_back({"digest", who.user + ':' + who.password});
+    pump_ = std::make_shared<native::pump>(*env_, make_calls_(), std::move(how), *this);
+    pump_->start();
+}
+
+void core::stop_pump() noexcept {
+    // What is still open is answered from within, and may look at the pump.
+    if (pump_) pump_->close();
+    pump_.reset();
+}
+
+void core::enter(client_state next) {
+    state_.store(next, std::memory_order_release);
+    std::vector<state_waiter> rest;
+    for (auto& waiter : std::exchange(state_waiters_, {}))
+        if (waiter.seen == next || waiter.tell(next)) rest.push_back(std::move(waiter));
+    for (auto& waiter : rest)
+        state_waiters_.push_back(std::move(waiter));
+}
+
+void core::when_not(client_state seen, unique_function<bool(client_state)> tell) {
+    if (state() != seen && !tell(state())) return;
+    state_waiters_.push_back({seen, std::move(tell)});
+}
+
+void core::on_connected(std::uint64_t) noexcept {
+    if (const auto id = pump_->session_id(); id != session_id()) {
+        claims_.begin(id);
+        session_.store(id, std::memory_order_release);
+        epoch_.fetch_add(1, std::memory_order_acq_rel);
+    }
+    timeout_.store(pump_->session_timeout().count(), std::memory_order_release);
+    gate_.connect(*pump_);
+    enter(client_state::connected);
+    sweeper_.on_connected();
+    if (lines) lines->on_connected();
+    gate_.release();
+}
+
+void core::on_disconnected() noexcept {
+    enter(client_state::suspended);
+    sweeper_.on_suspended();
+    if (lines) lines->on_suspended();
+    gate_.disconnect();
+}
+
+void core::on_session_over(error_code why) noexcept {
+    // Not from within the pump's own turn: it is about to be destroyed.
+    env_->post([self = shared_from_this(), why] {
+        if (self->closed()) return;
+        if (why == errc::session_expired)
+            self->next_epoch();
+        else
+            self->close(why);
+    });
+}
+
+void core::next_epoch() {
+    session_.store(0, std::memory_order_release);
+    enter(client_state::expired);
+    stop_pump();
+    gate_.end_session();
+    sweeper_.on_session_over();
+    watches_.fail_all(errc::session_expired);
+    if (lines) lines->on_expired();
+    if (closed()) return;
+    enter(client_state::connecting);
+    open_session();
+}
+
+void core::on_watch(native::watch_type type, std::string_view path) noexcept {
+    watches_.on_event(type, path);
+}
+
+void core::close(error_code why) {
+    if (closed()) return;
+    close_reason_ = why;
+    session_.store(0, std::memory_order_release);
+    enter(client_state::closed);
+    stop_pump();
+    gate_.close();
+    watches_.fail_all(why);
+    if (lines) lines->on_closed(why);
+    sweeper_.on_session_over();
+    if (wakeup_) wakeup_->stop();
+    take_returns();
+    state_waiters_.clear();
+}
+
+void core::trouble(std::string_view what) noexcept {
+    if (options_.log) options_.log(what);
+}
+
+void core::expect_returns() {
+    if (!wakeup_) wakeup_ = env_->make_wakeup([this] { take_returns(); });
+}
+
+void core::give_back(std::shared_ptr<returnable> what) noexcept {
+    auto* const raw = what.get();
+    raw->self_ = std::move(what);
+    auto* head = returned_.load();
+    do
+        raw->next_ = head;
+    while (!returned_.compare_exchange_weak(head, raw));
+    if (closed())
+        take_returns(); // nobody else will: the strand may have looked for the last time
+    else if (!head)
+        wakeup_->notify();
+}
+
+/// In the order in which they were given back.
+void core::take_returns() noexcept {
+    returnable* reversed = nullptr;
+    for (auto* r = returned_.exchange(nullptr); r;) {
+        auto* const next = std::exchange(r->next_, reversed);
+        reversed = std::exchange(r, next);
+    }
+    while (reversed) {
+        const auto self = std::move(reversed->self_);
+        reversed = std::exchange(reversed->next_, nullptr);
+        if (!closed()) self->come_back();
+    }
+}
+
+void core::shutdown() noexcept {
+    close(errc::closed);
+    lines.reset();
+    wakeup_.reset();
+    env_.reset();
+    io_ = {};
+}
+
+} // namespace paddock::detail

@@ -1,0 +1,153 @@
+#pragma once
+
+#include "native/pump.hpp"
+#include "rules/claims.hpp"
+#include "session/budget.hpp"
+#include "session/gate.hpp"
+#include "session/sweeper.hpp"
+#include "session/watch_table.hpp"
+#include "support/bridge.hpp"
+#include "support/environment.hpp"
+
+#include <paddock/client.hpp>
+#include <paddock/error.hpp>
+#include <paddock/options.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace paddock::detail {
+
+/// The room above: hears, on the strand, of everything that happens to the session. While it is
+/// told of a connection nothing is sent; what it submits goes out behind the urgent requests.
+class session_listener {
+public:
+    virtual ~session_listener() = default;
+    virtual void on_connected() = 0;
+    virtual void on_suspended() = 0;
+    virtual void on_expired() = 0;
+    virtual void on_closed(error_code why) = 0;
+};
+
+/// Something that a destructor gives back from any thread, without allocating: it brings the link
+/// of the list, and the reference that keeps it alive until the strand has taken it.
+class returnable {
+public:
+    virtual ~returnable() = default;
+    virtual void come_back() = 0; ///< on the strand
+
+private:
+    friend class core;
+    std::shared_ptr<returnable> self_;
+    returnable* next_ = nullptr;
+};
+
+/// What a core is made of besides its options; a simulation brings its own.
+struct world {
+    std::unique_ptr<environment> env;
+    std::function<std::unique_ptr<native::calls>()> make_calls;
+};
+
+/// The inside of a client: one ensemble, one session after the other. All methods on the strand,
+/// but for those said to be for any thread.
+class core final : public native::pump_user, public std::enable_shared_from_this<core> {
+public:
+    core(asio::any_io_executor io, world outside, std::vector<native::server_address> servers,
+         std::string root, client_options options);
+    ~core();
+
+    // Any thread.
+    asio::any_io_executor get_executor() const { return io_; }
+    client_state state() const noexcept { return state_.load(std::memory_order_acquire); }
+    std::uint64_t epoch() const noexcept { return epoch_.load(std::memory_order_acquire); }
+    std::int64_t session_id() const noexcept { return session_.load(std::memory_order_acquire); }
+    std::chrono::milliseconds session_timeout() const noexcept {
+        return std::chrono::milliseconds(timeout_.load(std::memory_order_acquire));
+    }
+    const client_options& options() const noexcept { return options_; }
+    const std::string& root() const noexcept { return root_; }
+    void post(unique_function<void()> task) {
+        if (env_) env_->post(std::move(task)); // else the execution context is gone
+    }
+    /// Has it come back on the strand; does nothing when the execution context is gone.
+    void give_back(std::shared_ptr<returnable> what) noexcept;
+
+    environment& env() noexcept { return *env_; }
+    class gate& gate() noexcept {
+        return gate_;
+    }
+    watch_table& watches() noexcept { return watches_; }
+    class sweeper& sweeper() noexcept {
+        return sweeper_;
+    }
+    rules::claims& claims() noexcept { return claims_; }
+    budget& node_budget() noexcept { return nodes_; }
+
+    /// Opens the first session, if nobody has done so.
+    void start();
+    bool closed() const noexcept { return state() == client_state::closed; }
+    error_code close_reason() const noexcept { return close_reason_; }
+    void close(error_code why);
+    void trouble(std::string_view what) noexcept;
+
+    /// Calls back with the next state that is not `seen`.
+    void when_not(client_state seen, unique_function<bool(client_state)> tell);
+
+    /// From now on give_back() works. Before the first guard exists.
+    void expect_returns();
+
+    /// The room above, made by the first who needs it.
+    std::unique_ptr<session_listener> lines;
+
+    /// The execution context is being destroyed: lets go of everything that belongs to it.
+    void shutdown() noexcept;
+
+    // From the pump.
+    void on_connected(std::uint64_t connection) noexcept override;
+    void on_disconnected() noexcept override;
+    void on_session_over(error_code why) noexcept override;
+    void on_watch(native::watch_type type, std::string_view path) noexcept override;
+    void on_trouble(std::string_view what) noexcept override { trouble(what); }
+
+private:
+    struct state_waiter {
+        client_state seen;
+        unique_function<bool(client_state)> tell; ///< false: not interested any more
+    };
+
+    void open_session();
+    void next_epoch();
+    void stop_pump() noexcept;
+    void enter(client_state next);
+    void take_returns() noexcept;
+
+    asio::any_io_executor io_;
+    std::unique_ptr<environment> env_;
+    std::function<std::unique_ptr<native::calls>()> make_calls_;
+    std::vector<native::server_address> servers_;
+    std::string root_;
+    client_options options_;
+
+    std::atomic<client_state> state_{client_state::connecting};
+    std::atomic<std::uint64_t> epoch_{0};
+    std::atomic<std::int64_t> session_{0};
+    std::atomic<std::int64_t> timeout_{0};
+    error_code close_reason_;
+    std::vector<state_waiter> state_waiters_;
+
+    class gate gate_;
+    watch_table watches_;
+    rules::claims claims_;
+    budget nodes_;
+    class sweeper sweeper_;
+    std::shared_ptr<native::pump> pump_;
+
+    std::atomic<returnable*> returned_{nullptr};
+    std::unique_ptr<wakeup> wakeup_;
+};
+
+} // namespace paddock::detail

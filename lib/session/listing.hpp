@@ -1,0 +1,24 @@
+#pragma once
+
+#include "session/gate.hpp"
+
+#include <string>
+#include <vector>
+
+namespace paddock::detail {
+
+class core;
+
+/// The code with which a listing was answered, and the names. `directory` as the ensemble knows it.
+using listing_answer = unique_function<void(int code, std::vector<std::string> names)>;
+
+/// Lists a directory.
+void list(core& client, lane which, const std::string& directory, listing_answer done);
+
+/// A barrier and a listing in one flight. The barrier is the delete of a node that cannot exist:
+/// its answer is agreed upon by a quorum, so the listing behind it shows the result of every write
+/// of this session that the leader had accepted.
+void list_after_barrier(core& client, lane which, const std::string& directory,
+                        listing_answer done);
+
+} // namespace paddock::detail

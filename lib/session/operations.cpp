@@ -1,0 +1,208 @@
+// The operations on nodes of paddock::client.
+#include "session/operations.hpp"
+
+#include "rules/paths.hpp"
+#include "session/call.hpp"
+#include "session/watch_latch.hpp"
+
+#include <paddock/client.hpp>
+
+namespace paddock {
+
+using detail::call;
+using native::completion;
+using native::reply;
+using done = std::unique_ptr<completion>;
+
+namespace detail {
+
+error_code fault(std::string_view path) {
+    return rules::path_fault(path).empty() ? error_code() : error_code(errc::bad_argument);
+}
+
+error_code fault(const acl& entries) {
+    return entries.empty() ? error_code(errc::bad_argument) : error_code();
+}
+
+error_code fault(const create_options& how) {
+    constexpr std::chrono::milliseconds longest{0xff'ffff'ffff};
+    const bool ttl = how.mode == create_mode::persistent_with_ttl ||
+                     how.mode == create_mode::persistent_sequential_with_ttl;
+    const bool right = ttl ? how.ttl.count() > 0 && how.ttl <= longest : how.ttl.count() == 0;
+    return right ? fault(how.acl) : error_code(errc::bad_argument);
+}
+
+error_code fault(const std::vector<operation>& steps) {
+    const auto one = [](const auto& step) -> error_code {
+        if constexpr (std::is_same_v<std::decay_t<decltype(step)>, op::create>) {
+            // The C client aborts the process for a container in a multi, and refuses TTL nodes.
+            if (step.mode > create_mode::ephemeral_sequential) return errc::bad_argument;
+            if (step.acl.empty()) return errc::bad_argument;
+        }
+        return fault(std::string_view(step.path));
+    };
+    for (const auto& step : steps)
+        if (const auto problem = std::visit(one, step)) return problem;
+    return {};
+}
+
+std::vector<operation> below(std::string_view root, std::vector<operation> steps) {
+    for (auto& step : steps)
+        std::visit([&](auto& s) { s.path = rules::below(root, s.path); }, step);
+    return steps;
+}
+
+std::vector<operation_result> without(std::string_view root,
+                                      std::span<const operation_result> results) {
+    std::vector<operation_result> out(results.begin(), results.end());
+    for (auto& result : out)
+        if (!result.path.empty()) result.path = rules::without(root, result.path);
+    return out;
+}
+
+} // namespace detail
+
+namespace {
+
+node_stat stat_of(const reply& r) { return r.stat ? *r.stat : node_stat{}; }
+
+/// A read, perhaps with a watch: repeated until it is answered.
+template <typename Result, typename Make, typename Read>
+void start_read(detail::handler<void(error_code, Result)>&& h,
+                const std::shared_ptr<detail::core>& core, const std::string& path,
+                std::shared_ptr<detail::watch_latch> latch, detail::watch_kind kind, Make make,
+                Read read) {
+    auto c = std::make_shared<call<Result>>(core, std::move(h));
+    if (const auto problem = detail::fault(path)) return c->refuse(problem);
+    c->repeatable();
+    const bool missing_is_watched = kind == detail::watch_kind::existence;
+    if (latch)
+        c->on_answer = [latch, missing_is_watched](const reply& r) {
+            const auto problem = detail::zookeeper_error(r.rc);
+            const bool armed = !problem || (missing_is_watched && problem == zk_errc::no_node);
+            if (!armed) latch->read_failed(problem);
+            return problem;
+        };
+    const auto full = rules::below(core->root(), path);
+    c->launch(
+        [make, full, watched = latch != nullptr](native::calls& table, done d) {
+            return make(table, full, watched, std::move(d));
+        },
+        [read](const reply& r) { return std::tuple<Result>(read(r)); },
+        [latch, full, kind] { return latch ? latch->arm(full, kind) : error_code(); });
+}
+
+} // namespace
+
+void client::start_get(detail::handler<void(error_code, get_result)> h, core_ptr core,
+                       std::string path, latch_ptr latch) {
+    start_read<get_result>(
+        std::move(h), core, path, std::move(latch), detail::watch_kind::data,
+        [](native::calls& c, const std::string& p, bool watched, done d) {
+            return c.get(p, watched, std::move(d));
+        },
+        [](const reply& r) {
+            return get_result{std::string(r.value), stat_of(r)};
+        });
+}
+
+void client::start_exists(detail::handler<void(error_code, node_stat)> h, core_ptr core,
+                          std::string path, latch_ptr latch) {
+    start_read<node_stat>(
+        std::move(h), core, path, std::move(latch), detail::watch_kind::existence,
+        [](native::calls& c, const std::string& p, bool watched, done d) {
+            return c.exists(p, watched, std::move(d));
+        },
+        stat_of);
+}
+
+void client::start_children(detail::handler<void(error_code, children_result)> h, core_ptr core,
+                            std::string path, latch_ptr latch) {
+    start_read<children_result>(
+        std::move(h), core, path, std::move(latch), detail::watch_kind::children,
+        [](native::calls& c, const std::string& p, bool watched, done d) {
+            return c.children(p, watched, std::move(d));
+        },
+        [](const reply& r) {
+            return children_result{{r.names.begin(), r.names.end()}, stat_of(r)};
+        });
+}
+
+void client::start_get_acl(detail::handler<void(error_code, acl_result)> h, core_ptr core,
+                           std::string path) {
+    start_read<acl_result>(
+        std::move(h), core, path, nullptr, detail::watch_kind::data,
+        [](native::calls& c, const std::string& p, bool, done d) {
+            return c.get_acl(p, std::move(d));
+        },
+        [](const reply& r) {
+            return acl_result{{r.entries.begin(), r.entries.end()}, stat_of(r)};
+        });
+}
+
+void client::start_sync(detail::handler<void(error_code)> h, core_ptr core, std::string path) {
+    auto c = std::make_shared<call<>>(core, std::move(h));
+    if (const auto problem = detail::fault(path)) return c->refuse(problem);
+    c->repeatable();
+    c->launch([full = rules::below(core->root(), path)](
+                  native::calls& table, done d) { return table.sync(full, std::move(d)); },
+              [](const reply&) { return std::tuple<>(); });
+}
+
+void client::start_create(detail::handler<void(error_code, create_result)> h, core_ptr core,
+                          std::string path, std::string data, create_options how) {
+    auto c = std::make_shared<call<create_result>>(core, std::move(h));
+    for (const auto problem : {detail::fault(path), detail::fault(how)})
+        if (problem) return c->refuse(problem);
+    c->launch(
+        [full = rules::below(core->root(), path), data = std::move(data), how = std::move(how)](
+            native::calls& table, done d) { return table.create(full, data, how, std::move(d)); },
+        [core](const reply& r) {
+            return std::tuple(create_result{rules::without(core->root(), r.value), stat_of(r)});
+        });
+}
+
+void client::start_set(detail::handler<void(error_code, node_stat)> h, core_ptr core,
+                       std::string path, std::string data, std::int32_t version) {
+    auto c = std::make_shared<call<node_stat>>(core, std::move(h));
+    if (const auto problem = detail::fault(path)) return c->refuse(problem);
+    c->launch([full = rules::below(core->root(), path), data = std::move(data),
+               version](native::calls& table,
+                        done d) { return table.set(full, data, version, std::move(d)); },
+              [](const reply& r) { return std::tuple(stat_of(r)); });
+}
+
+void client::start_remove(detail::handler<void(error_code)> h, core_ptr core, std::string path,
+                          std::int32_t version) {
+    auto c = std::make_shared<call<>>(core, std::move(h));
+    if (const auto problem = detail::fault(path)) return c->refuse(problem);
+    c->launch(
+        [full = rules::below(core->root(), path), version](native::calls& table, done d) {
+            return table.remove(full, version, std::move(d));
+        },
+        [](const reply&) { return std::tuple<>(); });
+}
+
+void client::start_set_acl(detail::handler<void(error_code)> h, core_ptr core, std::string path,
+                           acl entries, std::int32_t version) {
+    auto c = std::make_shared<call<>>(core, std::move(h));
+    for (const auto problem : {detail::fault(path), detail::fault(entries)})
+        if (problem) return c->refuse(problem);
+    c->launch([full = rules::below(core->root(), path), entries = std::move(entries),
+               version](native::calls& table,
+                        done d) { return table.set_acl(full, entries, version, std::move(d)); },
+              [](const reply&) { return std::tuple<>(); });
+}
+
+void client::start_multi(detail::handler<void(error_code, std::vector<operation_result>)> h,
+                         core_ptr core, std::vector<operation> steps) {
+    auto c = std::make_shared<call<std::vector<operation_result>>>(core, std::move(h));
+    if (const auto problem = detail::fault(steps)) return c->refuse(problem);
+    c->launch(
+        [steps = detail::below(core->root(), std::move(steps))](native::calls& table, done d) {
+            return table.multi(steps, std::move(d));
+        },
+        [core](const reply& r) { return std::tuple(detail::without(core->root(), r.results)); });
+}
+
+} // namespace paddock

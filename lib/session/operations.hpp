@@ -1,0 +1,24 @@
+#pragma once
+
+#include <paddock/error.hpp>
+#include <paddock/znode.hpp>
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace paddock::detail {
+
+// Why ZooKeeper, or its C client, would not take an argument; no error if it would.
+error_code fault(std::string_view path);
+error_code fault(const acl& entries);
+error_code fault(const create_options& how);
+error_code fault(const std::vector<operation>& steps);
+
+/// The steps of a multi with a root before their paths.
+std::vector<operation> below(std::string_view root, std::vector<operation> steps);
+/// The results of a multi without it.
+std::vector<operation_result> without(std::string_view root,
+                                      std::span<const operation_result> results);
+
+} // namespace paddock::detail

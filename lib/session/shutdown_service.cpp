@@ -1,0 +1,47 @@
+#include "session/shutdown_service.hpp"
+
+#include "session/core.hpp"
+
+#include <boost/asio/execution/context.hpp>
+#include <boost/asio/execution_context.hpp>
+#include <boost/asio/query.hpp>
+
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace paddock::detail {
+
+namespace {
+
+class shutdown_service final : public asio::execution_context::service {
+public:
+    using key_type = shutdown_service;
+    static inline asio::execution_context::id id;
+
+    explicit shutdown_service(asio::execution_context& context) : service(context) {}
+
+    void add(const std::shared_ptr<core>& client) {
+        const std::lock_guard lock(mutex_);
+        std::erase_if(clients_, [](const auto& c) { return c.expired(); });
+        clients_.push_back(client);
+    }
+
+private:
+    void shutdown() override {
+        for (const auto& weak : std::exchange(clients_, {}))
+            if (const auto client = weak.lock()) client->shutdown();
+    }
+
+    std::mutex mutex_;
+    std::vector<std::weak_ptr<core>> clients_;
+};
+
+} // namespace
+
+void end_with_context(const std::shared_ptr<core>& client) {
+    auto& context = asio::query(client->get_executor(), asio::execution::context);
+    asio::use_service<shutdown_service>(context).add(client);
+}
+
+} // namespace paddock::detail

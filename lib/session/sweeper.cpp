@@ -1,0 +1,190 @@
+#include "session/sweeper.hpp"
+
+#include "rules/names.hpp"
+#include "rules/paths.hpp"
+#include "session/core.hpp"
+#include "session/listing.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace paddock::detail {
+
+namespace {
+using namespace std::chrono_literals;
+constexpr auto soon = 200ms;  ///< after an answer that only asks for patience
+constexpr auto rarely = 1min; ///< after one that only an administrator can change
+constexpr auto late = 1min;   ///< when a lost create has certainly come, or never will
+} // namespace
+
+void sweeper::remove(const std::string& path, rules::node_id id, std::size_t bytes) {
+    if (removals_.try_emplace(path, removal{.id = id, .bytes = bytes}).second)
+        send(path);
+    else
+        core_.node_budget().give(bytes);
+}
+
+void sweeper::when_gone(const std::string& path, unique_function<void(error_code)> gone) {
+    const auto it = removals_.find(path);
+    if (it == removals_.end())
+        gone({});
+    else if (silent_)
+        gone(errc::outcome_unknown);
+    else
+        it->second.waiting.push_back(std::move(gone));
+}
+
+void sweeper::send(const std::string& path) {
+    auto& job = removals_.at(path);
+    job.under_way = true;
+    job.retry.reset();
+    core_.gate().submit(
+        lane::urgent, 0,
+        [path](native::calls& c, std::unique_ptr<native::completion> done) {
+            return c.remove(path, any_version, std::move(done));
+        },
+        [this, path](const native::reply& reply) { answered(path, reply.rc); });
+}
+
+void sweeper::answered(const std::string& path, int code) {
+    const auto it = removals_.find(path);
+    if (it == removals_.end()) return;
+    auto& job = it->second;
+    job.under_way = false;
+    switch (rules::judge(rules::request::remove, code)) {
+    case rules::outcome::done: {
+        auto gone = std::move(job);
+        removals_.erase(it);
+        core_.claims().release(gone.id);
+        core_.node_budget().give(gone.bytes);
+        for (auto& tell : gone.waiting)
+            tell({});
+        break;
+    }
+    case rules::outcome::rarely:
+        core_.trouble("not allowed to delete " + path + ": the directory's ACL lacks DELETE");
+        job.retry = core_.env().now() + rarely;
+        arm();
+        break;
+    case rules::outcome::lost:
+    case rules::outcome::not_sent: // on_connected() sends it again
+        break;
+    default:
+        job.retry = core_.env().now() + soon;
+        arm();
+        break;
+    }
+}
+
+void sweeper::taint(const std::string& directory, std::size_t bytes) {
+    tainted_[directory].bytes += bytes;
+    if (core_.state() == client_state::connected) search(directory);
+}
+
+void sweeper::search(const std::string& directory) {
+    auto& place = tainted_.at(directory);
+    if (std::exchange(place.under_way, true)) return;
+    list_after_barrier(core_, lane::urgent, directory,
+                       [this, directory](int code, std::vector<std::string> names) {
+                           searched(directory, code, names);
+                       });
+}
+
+void sweeper::searched(const std::string& directory, int code,
+                       const std::vector<std::string>& names) {
+    const auto it = tainted_.find(directory);
+    if (it == tainted_.end()) return;
+    it->second.under_way = false;
+    const auto result = rules::judge(rules::request::list, code);
+    if (result == rules::outcome::lost || result == rules::outcome::not_sent) return;
+    if (!std::exchange(it->second.last, false)) {
+        it->second.again = core_.env().now() + late;
+        arm();
+    }
+    core_.node_budget().give(std::exchange(it->second.bytes, 0));
+    for (const auto& name : rules::orphans(names, core_.claims()))
+        remove(rules::child(directory, name), rules::own_id(name, core_.claims()).value(), 0);
+}
+
+void sweeper::on_suspended() {
+    if (!silence_) silence_ = core_.env().make_timer();
+    silence_->arm(core_.env().now() + 2 * core_.session_timeout(), [this] { give_up_telling(); });
+}
+
+/// The deletes go on; who waits for them learns that nobody knows.
+void sweeper::give_up_telling() {
+    silent_ = true;
+    std::vector<unique_function<void(error_code)>> all;
+    for (auto& [path, job] : removals_)
+        for (auto& tell : std::exchange(job.waiting, {}))
+            all.push_back(std::move(tell));
+    for (auto& tell : all)
+        tell(errc::outcome_unknown);
+}
+
+void sweeper::on_connected() {
+    silent_ = false;
+    if (silence_) silence_->cancel();
+    std::vector<std::string> lost;
+    for (const auto& [path, job] : removals_)
+        if (!job.under_way && !job.retry) lost.push_back(path);
+    for (const auto& path : lost)
+        send(path);
+    std::vector<std::string> directories;
+    for (const auto& [directory, place] : tainted_)
+        directories.push_back(directory);
+    for (const auto& directory : directories)
+        search(directory);
+}
+
+void sweeper::on_session_over() {
+    timer_.reset();
+    silence_.reset();
+    silent_ = false;
+    std::size_t bytes = 0;
+    for (const auto& [directory, place] : std::exchange(tainted_, {}))
+        bytes += place.bytes;
+    auto over = std::exchange(removals_, {});
+    for (const auto& [path, job] : over)
+        bytes += job.bytes;
+    for (auto& [path, job] : over)
+        for (auto& tell : job.waiting)
+            tell({});
+    core_.node_budget().give(bytes);
+}
+
+void sweeper::arm() {
+    std::optional<boot_clock::time_point> next;
+    const auto consider = [&](const std::optional<boot_clock::time_point>& when) {
+        if (when && (!next || *when < *next)) next = when;
+    };
+    for (const auto& [path, job] : removals_)
+        consider(job.retry);
+    for (const auto& [directory, place] : tainted_)
+        consider(place.again);
+    if (!next) return;
+    if (!timer_) timer_ = core_.env().make_timer();
+    timer_->arm(*next, [this] { on_timer(); });
+}
+
+void sweeper::on_timer() {
+    const auto now = core_.env().now();
+    std::vector<std::string> paths;
+    for (const auto& [path, job] : removals_)
+        if (job.retry && *job.retry <= now) paths.push_back(path);
+    std::vector<std::string> directories;
+    for (auto& [directory, place] : tainted_) {
+        if (!place.again || *place.again > now) continue;
+        place.again.reset();
+        if (core_.state() != client_state::connected) continue; // on_connected() searches
+        place.last = true;
+        directories.push_back(directory);
+    }
+    for (const auto& path : paths)
+        send(path);
+    for (const auto& directory : directories)
+        search(directory);
+    arm();
+}
+
+} // namespace paddock::detail

@@ -1,0 +1,76 @@
+#pragma once
+
+#include "rules/claims.hpp"
+#include "rules/outcome.hpp"
+#include "support/environment.hpp"
+
+#include <paddock/error.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace paddock::detail {
+
+class core;
+
+/// The deletes that must happen. They go on until they are answered, or the session is over,
+/// whatever becomes of those who wanted them. Only names with a unique id are deleted, so a delete
+/// that is repeated, or late, hits nobody else. Strand only.
+class sweeper {
+public:
+    explicit sweeper(core& client) : core_(client) {}
+
+    /// Deletes a node of this session; then its id is released and its bytes given back. Again for
+    /// the same path: no second delete.
+    void remove(const std::string& path, rules::node_id id, std::size_t bytes);
+
+    /// Calls `gone` when the delete of this path is done, or the session is over; at once when
+    /// there is none; with errc::outcome_unknown after two session timeouts without a connection.
+    void when_gone(const std::string& path, unique_function<void(error_code)> gone);
+
+    /// A create in this directory was lost, and a server may yet execute it: after every later
+    /// reconnect, and a minute after, the directory is searched for orphans. `bytes` are given back
+    /// after the next search.
+    void taint(const std::string& directory, std::size_t bytes);
+
+    void on_connected();
+    void on_suspended();
+    void on_session_over();
+
+private:
+    struct removal {
+        rules::node_id id;
+        std::size_t bytes;
+        bool under_way = false;
+        std::optional<boot_clock::time_point> retry{};
+        std::vector<unique_function<void(error_code)>> waiting{};
+    };
+    struct tainted {
+        std::size_t bytes = 0;
+        bool under_way = false;
+        bool last = false; ///< this search is the one a minute after
+        std::optional<boot_clock::time_point> again{};
+    };
+
+    void send(const std::string& path);
+    void answered(const std::string& path, int code);
+    void search(const std::string& directory);
+    void searched(const std::string& directory, int code, const std::vector<std::string>& names);
+    void arm();
+    void on_timer();
+
+    core& core_;
+    std::unordered_map<std::string, removal> removals_;
+    std::unordered_map<std::string, tainted> tainted_;
+    void give_up_telling();
+
+    std::unique_ptr<timer> timer_;
+    std::unique_ptr<timer> silence_; ///< runs while there is no connection
+    bool silent_ = false;            ///< it has run out
+};
+
+} // namespace paddock::detail

@@ -1,0 +1,82 @@
+#include "session/watch_latch.hpp"
+
+namespace paddock {
+
+namespace detail {
+
+error_code watch_latch::arm(const std::string& path, watch_kind kind) {
+    if (armed_) return errc::bad_argument;
+    if (!core_->watches().room_for(path)) return errc::over_budget;
+    armed_ = true;
+    path_ = path;
+    waiter_ = core_->watches().add(path, kind,
+                                   [weak = weak_from_this()](error_code why, watch_event what) {
+                                       if (const auto self = weak.lock()) self->settle(why, what);
+                                   });
+    return {};
+}
+
+void watch_latch::read_failed(error_code why) {
+    core_->watches().not_armed(path_, waiter_);
+    settle(why, watch_event{});
+}
+
+void watch_latch::settle(error_code why, watch_event what) {
+    if (outcome_) return;
+    outcome_.emplace(why, what);
+    happened_.store(true, std::memory_order_release);
+    if (user_) user_.complete(why, what);
+}
+
+void watch_latch::take(bridge<error_code, watch_event> who) {
+    stop_waiting();
+    if (core_->closed() && !outcome_) settle(core_->close_reason(), watch_event{});
+    if (outcome_)
+        who.complete(outcome_->first, outcome_->second);
+    else
+        user_ = std::move(who);
+}
+
+void watch_latch::stop_waiting() {
+    if (user_) user_.complete(asio::error::operation_aborted, watch_event{});
+}
+
+void watch_latch::disarm() {
+    stop_waiting();
+    if (!outcome_ && armed_) core_->watches().drop(path_, waiter_);
+}
+
+} // namespace detail
+
+watch::watch(const client& zk) : latch_(std::make_shared<detail::watch_latch>(zk.core())) {}
+watch::watch(watch&&) noexcept = default;
+
+watch& watch::operator=(watch&& other) noexcept {
+    watch old(std::move(*this));
+    latch_ = std::move(other.latch_);
+    return *this;
+}
+
+watch::~watch() {
+    if (!latch_) return;
+    latch_->client()->post([latch = latch_] { latch->disarm(); });
+}
+
+bool watch::happened() const noexcept { return latch_ && latch_->happened(); }
+
+asio::any_io_executor watch::executor() const { return latch_->client()->get_executor(); }
+
+void watch::start_event(detail::handler<void(error_code, watch_event)> h,
+                        std::shared_ptr<detail::watch_latch> latch) {
+    detail::bridge<error_code, watch_event> user(latch->client()->get_executor(), std::move(h));
+    user.on_cancel([weak = std::weak_ptr(latch)] {
+        const auto self = weak.lock();
+        if (self) self->client()->post([self] { self->stop_waiting(); });
+    });
+    auto* const client = latch->client().get();
+    client->post([latch = std::move(latch), user = std::move(user)]() mutable {
+        latch->take(std::move(user));
+    });
+}
+
+} // namespace paddock

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "session/core.hpp"
+
+#include <paddock/watch.hpp>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace paddock::detail {
+
+/// The inside of a paddock::watch: keeps the one event until somebody takes it. On the strand, but
+/// for happened().
+class watch_latch final : public std::enable_shared_from_this<watch_latch> {
+public:
+    using outcome = std::pair<error_code, watch_event>;
+
+    explicit watch_latch(std::shared_ptr<core> client) : core_(std::move(client)) {}
+
+    const std::shared_ptr<core>& client() const noexcept { return core_; }
+    bool happened() const noexcept { return happened_.load(std::memory_order_acquire); }
+
+    /// Before the read is sent. Fails if it was armed before, or there is no room for a watch.
+    error_code arm(const std::string& path, watch_kind kind);
+    /// The read failed: no event will come.
+    void read_failed(error_code why);
+    /// Gives the outcome to this handler, now or when there is one.
+    void take(bridge<error_code, watch_event> who);
+    void stop_waiting();
+    void disarm();
+
+private:
+    void settle(error_code why, watch_event what);
+
+    std::shared_ptr<core> core_;
+    std::string path_;
+    watch_table::waiter waiter_ = 0;
+    bool armed_ = false;
+    std::optional<outcome> outcome_;
+    std::atomic<bool> happened_{false};
+    bridge<error_code, watch_event> user_;
+};
+
+} // namespace paddock::detail

@@ -1,0 +1,67 @@
+#pragma once
+
+#include "native/calls.hpp"
+#include "session/gate.hpp"
+#include "support/function.hpp"
+
+#include <paddock/error.hpp>
+#include <paddock/watch.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace paddock::detail {
+
+/// What a watch was set with; it decides which events it hears.
+enum class watch_kind { data, existence, children };
+
+/// Everybody who waits for an event at a path. The C client knows one watcher only, this table,
+/// which it tells of each path once. A waiter is in the table before the request that arms its
+/// watch is sent, so no event can pass it by. Strand only.
+class watch_table {
+public:
+    using waiter = std::uint64_t; ///< 0: nobody
+    using told = unique_function<void(error_code, watch_event)>;
+
+    watch_table(gate& way, std::size_t limit) : gate_(way), limit_(limit) {}
+
+    /// Whether the path can be watched within the limit of watched bytes.
+    bool room_for(std::string_view path) const;
+
+    /// `tell` is called at most once, from within a method of this table.
+    waiter add(const std::string& path, watch_kind kind, told tell);
+
+    /// The waiter's request failed in a way that sets no watch.
+    void not_armed(const std::string& path, waiter who);
+
+    /// The waiter lost interest. The ensemble is told when it was the last at the path.
+    void drop(const std::string& path, waiter who);
+
+    void on_event(native::watch_type type, std::string_view path);
+
+    /// Tells everybody that no event will come.
+    void fail_all(error_code why);
+
+    std::size_t bytes() const noexcept { return bytes_; }
+
+private:
+    struct entry {
+        watch_kind kind;
+        told tell;
+    };
+    using waiters = std::map<waiter, entry>;
+
+    bool forget(const std::string& path, waiter who); ///< whether it was the last at the path
+
+    gate& gate_;
+    std::size_t limit_;
+    std::size_t bytes_ = 0;
+    waiter last_ = 0;
+    std::unordered_map<std::string, waiters> paths_;
+};
+
+} // namespace paddock::detail

@@ -1,0 +1,89 @@
+#include "support/asio_environment.hpp"
+
+#include "support/asio_parts.hpp"
+#include "support/boot_clock.hpp"
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <random>
+#include <utility>
+
+namespace paddock {
+
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+
+std::mt19937_64 seeded_engine() {
+    std::random_device source;
+    std::seed_seq seed{source(), source(), source(), source()};
+    return std::mt19937_64(seed);
+}
+
+std::vector<std::string> addresses_of(const tcp::resolver::results_type& entries) {
+    std::vector<std::string> addresses;
+    for (const auto& entry : entries) {
+        std::string address = entry.endpoint().address().to_string();
+        if (std::find(addresses.begin(), addresses.end(), address) == addresses.end())
+            addresses.push_back(std::move(address));
+    }
+    return addresses;
+}
+
+class asio_environment final : public environment {
+public:
+    explicit asio_environment(asio::any_io_executor strand)
+        : strand_(std::move(strand)), random_(seeded_engine()) {}
+
+    ~asio_environment() override {
+        if (resolver_) resolver_->cancel();
+    }
+
+    boot_clock::time_point now() const override { return boot_time(); }
+    std::chrono::system_clock::time_point wall_clock() const override {
+        return std::chrono::system_clock::now();
+    }
+    std::uint64_t random() override { return random_(); }
+
+    void post(unique_function<void()> task) override {
+        asio::post(strand_, [alive = std::weak_ptr(alive_), task = std::move(task)]() mutable {
+            if (!alive.expired()) task();
+        });
+    }
+
+    std::unique_ptr<timer> make_timer() override { return make_asio_timer(strand_); }
+    std::unique_ptr<wakeup> make_wakeup(unique_function<void()> woken) override {
+        return make_asio_wakeup(strand_, std::move(woken));
+    }
+    std::unique_ptr<readiness> make_readiness(descriptor connection) override {
+        return make_asio_readiness(strand_, connection);
+    }
+
+    void resolve(const std::string& host, resolved done) override {
+        // Asio starts its resolver thread with the first name.
+        if (!resolver_) resolver_.emplace(strand_);
+        resolver_->async_resolve(host, "",
+                                 [alive = std::weak_ptr(alive_), done = std::move(done)](
+                                     const auto& error, const auto& entries) mutable {
+                                     if (!alive.expired()) done(error, addresses_of(entries));
+                                 });
+    }
+
+private:
+    asio::any_io_executor strand_;
+    std::mt19937_64 random_;
+    std::optional<tcp::resolver> resolver_;
+    std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
+};
+
+} // namespace
+
+std::unique_ptr<environment> make_asio_environment(asio::any_io_executor strand) {
+    return std::make_unique<asio_environment>(std::move(strand));
+}
+
+} // namespace paddock

@@ -1,0 +1,48 @@
+// What to do when the lock is taken: ask once, wait for a while, or race the wait against anything.
+#include <paddock/paddock.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <iostream>
+#include <string>
+
+namespace asio = boost::asio;
+using namespace asio::experimental::awaitable_operators;
+using namespace std::chrono_literals;
+
+asio::awaitable<void> work(std::string servers) {
+    const auto executor = co_await asio::this_coro::executor;
+    paddock::client zk(executor, servers);
+    paddock::mutex mutex(zk, "/locks/report");
+    paddock::mutex same(zk, "/locks/report");
+    paddock::guard hold = co_await mutex.lock();
+
+    // Once, without waiting; nothing is written when the lock is taken.
+    if (paddock::guard second = co_await same.try_lock(); !second) std::cout << "it is taken\n";
+
+    // For a while. The limit bounds connecting and retries too.
+    if (paddock::guard second = co_await same.try_lock_for(50ms); !second)
+        std::cout << "still taken after 50 ms\n";
+
+    // Against anything else that can be awaited: the loser is cancelled, and leaves the line.
+    asio::steady_timer closing_time(executor, 50ms);
+    auto outcome = co_await (same.lock() || closing_time.async_wait(asio::use_awaitable));
+    if (outcome.index() == 1) std::cout << "closing time came first\n";
+
+    co_await hold.unlock();
+    paddock::guard now_ours = co_await same.try_lock_for(1s);
+    std::cout << (now_ours ? "and now it is ours\n" : "somebody else was faster\n");
+    co_await now_ours.unlock();
+    co_await zk.close();
+}
+
+int main(int argc, char** argv) {
+    asio::io_context io;
+    asio::co_spawn(io, work(argc > 1 ? argv[1] : "localhost:2181"), [](std::exception_ptr failed) {
+        if (failed) std::rethrow_exception(failed);
+    });
+    io.run();
+}
