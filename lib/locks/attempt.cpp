@@ -89,7 +89,7 @@ void attempt::enter() {
                          .fail_over_budget = options.on_over_budget == on_over_budget::fail,
                          .persistent_parents = options.persistent_parents,
                          .acl = options.acl,
-                         .data = metadata_now(options.label, mutex_->client->env().wall_clock())});
+                         .data = mutex_->data.at(mutex_->client->env().wall_clock())});
 }
 
 void attempt::granted(const std::string& path, std::int64_t czxid) {

@@ -55,10 +55,14 @@ std::string text_of(const json::object& from, std::string_view member) {
 
 } // namespace
 
-std::string metadata_now(std::string_view label, std::chrono::system_clock::time_point now) {
-    static const std::string host = host_name();
-    return json::serialize(
-        json::value{{"host", host}, {"pid", ::getpid()}, {"label", label}, {"time", iso8601(now)}});
+metadata::metadata(std::string_view label)
+    : start_(json::serialize(
+          json::value{{"host", host_name()}, {"pid", ::getpid()}, {"label", label}})) {
+    start_.back() = ','; // there is one more member
+}
+
+std::string metadata::at(std::chrono::system_clock::time_point now) const {
+    return start_ + "\"time\":\"" + iso8601(now) + "\"}";
 }
 
 void read_metadata(std::string_view data, contender& out) {

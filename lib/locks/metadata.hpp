@@ -10,7 +10,14 @@ namespace paddock::detail {
 
 /// What a contender writes into its node: who it is, as a JSON object in UTF-8 with the members
 /// host, pid, label and time (ISO 8601, UTC). kazoo decodes it as text; Curator does not look.
-std::string metadata_now(std::string_view label, std::chrono::system_clock::time_point now);
+class metadata {
+public:
+    explicit metadata(std::string_view label);
+    std::string at(std::chrono::system_clock::time_point now) const;
+
+private:
+    std::string start_; ///< everything but the time
+};
 
 /// Fills in what the data says, if a paddock program wrote it; any other data changes nothing.
 void read_metadata(std::string_view data, contender& out);

@@ -37,8 +37,9 @@ void check(std::string_view path, const mutex_options& options) {
 std::shared_ptr<detail::mutex_impl> make_impl(const client& zk, std::string_view path,
                                               mutex_options options) {
     check(path, options);
-    return std::make_shared<detail::mutex_impl>(
-        detail::mutex_impl{zk.core(), rules::below(zk.core()->root(), path), std::move(options)});
+    detail::metadata data(options.label);
+    return std::make_shared<detail::mutex_impl>(detail::mutex_impl{
+        zk.core(), rules::below(zk.core()->root(), path), std::move(options), std::move(data)});
 }
 
 using detail::attempt;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "locks/metadata.hpp"
 #include "session/core.hpp"
 
 #include <paddock/options.hpp>
@@ -14,6 +15,7 @@ struct mutex_impl {
     std::shared_ptr<core> client;
     std::string directory; ///< below the client's root
     mutex_options options;
+    metadata data; ///< of its nodes
 };
 
 } // namespace paddock::detail

@@ -36,8 +36,8 @@ void line::listed(outcome result, int code, std::span<const std::string> names) 
     }
     listing_ = false;
     if (wanted_) need_listing();
+    advance(result == outcome::done); // first: who is granted by the listing need not be watched
     watch_duties();
-    advance(result == outcome::done);
 }
 
 /// Brings the table in line with a listing.
