@@ -1,8 +1,11 @@
 // Takes a lock, works, and gives it back.
+//     hello_lock [host:port,…]
 #include <paddock/paddock.hpp>
 
+#include <boost/asio/awaitable.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/use_future.hpp>
 
 #include <iostream>
 #include <string>
@@ -10,20 +13,16 @@
 namespace asio = boost::asio;
 
 //[program
-asio::awaitable<void> work(std::string servers) {
+asio::awaitable<void> print(std::string servers) {
     paddock::client zk(co_await asio::this_coro::executor, servers);
     paddock::mutex mutex(zk, "/locks/printer");
-    paddock::guard hold = co_await mutex.lock(); // suspended, until it is our turn
+    paddock::guard hold = co_await mutex.lock(); // suspended until it is our turn; no thread waits
     std::cout << "holding " << hold.path() << '\n';
-    co_await hold.unlock();
-    co_await zk.close();
-}
-
+} // gives the lock back and ends the session; `co_await hold.unlock()` would wait for it
 int main(int argc, char** argv) {
     asio::io_context io;
-    asio::co_spawn(io, work(argc > 1 ? argv[1] : "localhost:2181"), [](std::exception_ptr failed) {
-        if (failed) std::rethrow_exception(failed);
-    });
+    auto done = co_spawn(io, print(argc > 1 ? argv[1] : "localhost:2181"), asio::use_future);
     io.run();
+    done.get(); // throws what the coroutine threw
 }
 //]

@@ -4,7 +4,7 @@
 #include <paddock/paddock.hpp>
 
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
@@ -19,6 +19,7 @@
 #include <vector>
 
 namespace asio = boost::asio;
+using namespace asio::experimental::awaitable_operators;
 using namespace std::chrono_literals;
 using milliseconds = std::chrono::duration<double, std::milli>;
 
@@ -29,13 +30,19 @@ struct experiment {
     std::vector<milliseconds> waits;
 };
 
-/// Says whom the node waits for, as the ensemble has it.
+/// Says whom the node waits for, as soon as the ensemble has it in the line.
 asio::awaitable<void> tell_place(paddock::mutex mutex, std::string name) {
-    const auto line = co_await mutex.contenders();
-    const auto me = std::find_if(line.begin(), line.end(),
-                                 [&](const auto& c) { return c.label == name; });
-    if (me != line.end() && me != line.begin())
-        std::printf("%-8s waits for %s\n", name.c_str(), std::prev(me)->label.c_str());
+    asio::steady_timer pause(co_await asio::this_coro::executor);
+    while (true) {
+        const auto line = co_await mutex.contenders();
+        const auto me =
+            std::find_if(line.begin(), line.end(), [&](const auto& c) { return c.label == name; });
+        if (me != line.end() && me != line.begin())
+            std::printf("%-8s waits for %s\n", name.c_str(), std::prev(me)->label.c_str());
+        if (me != line.end()) co_return;
+        pause.expires_after(5ms);
+        co_await pause.async_wait(asio::use_awaitable);
+    }
 }
 
 asio::awaitable<void> node(experiment& e, int number) {
@@ -46,9 +53,7 @@ asio::awaitable<void> node(experiment& e, int number) {
     co_await zk.connect();
 
     const auto asked = std::chrono::steady_clock::now();
-    asio::steady_timer soon(executor, 20ms); // by then the node is in the line
-    soon.async_wait([=](auto) { co_spawn(executor, tell_place(mutex, name), asio::detached); });
-    paddock::guard hold = co_await mutex.lock();
+    paddock::guard hold = co_await (mutex.lock() && tell_place(mutex, name));
     e.waits.push_back(std::chrono::steady_clock::now() - asked);
     std::printf("%-8s leads, token %lld\n", name.c_str(),
                 static_cast<long long>(hold.fencing_token().zxid));
@@ -78,6 +83,7 @@ int main(int argc, char** argv) {
     io.run();
     const auto [min, max] = std::minmax_element(e.waits.begin(), e.waits.end());
     const auto sum = std::accumulate(e.waits.begin(), e.waits.end(), milliseconds{});
-    std::printf("%zu nodes led; time from asking to leading: min %.1f ms, max %.1f ms, avg %.1f ms\n",
-                e.waits.size(), min->count(), max->count(), sum.count() / e.nodes);
+    std::printf(
+        "%zu nodes led; time from asking to leading: min %.1f ms, max %.1f ms, avg %.1f ms\n",
+        e.waits.size(), min->count(), max->count(), sum.count() / e.nodes);
 }

@@ -48,8 +48,8 @@ public:
     /// end in a root path: `zk1,zk2/app`.
     /// Throws `system_error` with `errc::bad_argument` for a malformed list, root or option.
     client(asio::any_io_executor executor, std::string_view servers, client_options options);
-    /// With the default options. Not a default argument: g++ 12 destroys one in the wrong place when
-    /// there is a co_await beside it.
+    /// With the default options. Not a default argument: g++ 12 destroys one in the wrong place
+    /// when there is a co_await beside it.
     client(asio::any_io_executor executor, std::string_view servers);
     client(client&&) noexcept;
     client& operator=(client&&) noexcept;
@@ -72,7 +72,8 @@ public:
     /// error: bound the wait with cancellation.
     template <asio::completion_token_for<void(error_code)> Token = default_token>
     [[nodiscard]] auto connect(Token&& token = {}) {
-        return detail::initiate<void(error_code)>(get_executor(), token, &start_connect, core_);
+        return detail::initiate<void(error_code)>(get_executor(), std::forward<Token>(token),
+                                                  &start_connect, core_);
     }
 
     /// Ends the session: its ephemeral nodes, and so its locks, are gone when the ensemble has
@@ -83,17 +84,19 @@ public:
     /// Cancellation: ends the waiting, not the closing.
     template <asio::completion_token_for<void(error_code)> Token = default_token>
     [[nodiscard]] auto close(Token&& token = {}) {
-        return detail::initiate<void(error_code)>(get_executor(), token, &start_close, core_);
+        return detail::initiate<void(error_code)>(get_executor(), std::forward<Token>(token),
+                                                  &start_close, core_);
     }
 
     /// Waits until the state is another than `seen`, and says which. States that came and went
     /// between two calls are not told; epoch() shows whether there was another session.
     ///
-    /// Completion signature: `void(error_code, client_state)`. Errors: none but cancellation.
+    /// Completion signature: `void(error_code, client_state)`. Errors: none but cancellation, and
+    /// what ended the client (`errc::closed`) when `seen` is `closed`, which is the last state.
     template <asio::completion_token_for<void(error_code, client_state)> Token = default_token>
     [[nodiscard]] auto next_state(client_state seen, Token&& token = {}) {
-        return detail::initiate<void(error_code, client_state)>(get_executor(), token,
-                                                                &start_next_state, core_, seen);
+        return detail::initiate<void(error_code, client_state)>(
+            get_executor(), std::forward<Token>(token), &start_next_state, core_, seen);
     }
 
     // Operations on nodes. All of them wait while the client is not connected. Reads are repeated
@@ -107,49 +110,55 @@ public:
     [[nodiscard]] auto create(std::string path, std::string data, create_options how,
                               Token&& token = {}) {
         return detail::initiate<void(error_code, create_result)>(
-            get_executor(), token, &start_create, core_, std::move(path), std::move(data),
-            std::move(how));
+            get_executor(), std::forward<Token>(token), &start_create, core_, std::move(path),
+            std::move(data), std::move(how));
     }
 
     /// Reads a node's data. Completion signature: `void(error_code, get_result)`.
     template <asio::completion_token_for<void(error_code, get_result)> Token = default_token>
     [[nodiscard]] auto get(std::string path, Token&& token = {}) {
-        return detail::initiate<void(error_code, get_result)>(get_executor(), token, &start_get,
-                                                              core_, std::move(path), no_watch());
+        return detail::initiate<void(error_code, get_result)>(
+            get_executor(), std::forward<Token>(token), &start_get, core_, std::move(path),
+            no_watch());
     }
     /// Likewise, and tells `changed` when the data changes or the node is deleted.
     template <asio::completion_token_for<void(error_code, get_result)> Token = default_token>
     [[nodiscard]] auto get(std::string path, watch& changed, Token&& token = {}) {
         return detail::initiate<void(error_code, get_result)>(
-            get_executor(), token, &start_get, core_, std::move(path), changed.latch_);
+            get_executor(), std::forward<Token>(token), &start_get, core_, std::move(path),
+            changed.latch_);
     }
 
     /// Reads a node's stat. A missing node is `zk_errc::no_node`.
     /// Completion signature: `void(error_code, node_stat)`.
     template <asio::completion_token_for<void(error_code, node_stat)> Token = default_token>
     [[nodiscard]] auto exists(std::string path, Token&& token = {}) {
-        return detail::initiate<void(error_code, node_stat)>(get_executor(), token, &start_exists,
-                                                             core_, std::move(path), no_watch());
+        return detail::initiate<void(error_code, node_stat)>(
+            get_executor(), std::forward<Token>(token), &start_exists, core_, std::move(path),
+            no_watch());
     }
     /// Likewise, and tells `changed` when the node is created, deleted or its data set. The watch
     /// is armed for a missing node too.
     template <asio::completion_token_for<void(error_code, node_stat)> Token = default_token>
     [[nodiscard]] auto exists(std::string path, watch& changed, Token&& token = {}) {
         return detail::initiate<void(error_code, node_stat)>(
-            get_executor(), token, &start_exists, core_, std::move(path), changed.latch_);
+            get_executor(), std::forward<Token>(token), &start_exists, core_, std::move(path),
+            changed.latch_);
     }
 
     /// Lists a node's children. Completion signature: `void(error_code, children_result)`.
     template <asio::completion_token_for<void(error_code, children_result)> Token = default_token>
     [[nodiscard]] auto children(std::string path, Token&& token = {}) {
         return detail::initiate<void(error_code, children_result)>(
-            get_executor(), token, &start_children, core_, std::move(path), no_watch());
+            get_executor(), std::forward<Token>(token), &start_children, core_, std::move(path),
+            no_watch());
     }
     /// Likewise, and tells `changed` when a child comes or goes, or the node is deleted.
     template <asio::completion_token_for<void(error_code, children_result)> Token = default_token>
     [[nodiscard]] auto children(std::string path, watch& changed, Token&& token = {}) {
         return detail::initiate<void(error_code, children_result)>(
-            get_executor(), token, &start_children, core_, std::move(path), changed.latch_);
+            get_executor(), std::forward<Token>(token), &start_children, core_, std::move(path),
+            changed.latch_);
     }
 
     /// Writes a node's data if it has this version. Completion signature:
@@ -158,22 +167,23 @@ public:
     [[nodiscard]] auto set(std::string path, std::string data, std::int32_t version,
                            Token&& token = {}) {
         return detail::initiate<void(error_code, node_stat)>(
-            get_executor(), token, &start_set, core_, std::move(path), std::move(data), version);
+            get_executor(), std::forward<Token>(token), &start_set, core_, std::move(path),
+            std::move(data), version);
     }
 
     /// Deletes a node if it has this version. Completion signature: `void(error_code)`.
     template <asio::completion_token_for<void(error_code)> Token = default_token>
     [[nodiscard]] auto remove(std::string path, std::int32_t version, Token&& token = {}) {
-        return detail::initiate<void(error_code)>(get_executor(), token, &start_remove, core_,
-                                                  std::move(path), version);
+        return detail::initiate<void(error_code)>(get_executor(), std::forward<Token>(token),
+                                                  &start_remove, core_, std::move(path), version);
     }
 
     /// Lets the server at hand catch up with the leader, so that reads after it see every write
     /// that was answered before. Completion signature: `void(error_code)`.
     template <asio::completion_token_for<void(error_code)> Token = default_token>
     [[nodiscard]] auto sync(std::string path, Token&& token = {}) {
-        return detail::initiate<void(error_code)>(get_executor(), token, &start_sync, core_,
-                                                  std::move(path));
+        return detail::initiate<void(error_code)>(get_executor(), std::forward<Token>(token),
+                                                  &start_sync, core_, std::move(path));
     }
 
     /// Executes all steps or none. The error is that of the first step that was refused; the
@@ -183,14 +193,14 @@ public:
                   default_token>
     [[nodiscard]] auto multi(std::vector<operation> steps, Token&& token = {}) {
         return detail::initiate<void(error_code, std::vector<operation_result>)>(
-            get_executor(), token, &start_multi, core_, std::move(steps));
+            get_executor(), std::forward<Token>(token), &start_multi, core_, std::move(steps));
     }
 
     /// Reads a node's access control list. Completion signature: `void(error_code, acl_result)`.
     template <asio::completion_token_for<void(error_code, acl_result)> Token = default_token>
     [[nodiscard]] auto get_acl(std::string path, Token&& token = {}) {
-        return detail::initiate<void(error_code, acl_result)>(get_executor(), token, &start_get_acl,
-                                                              core_, std::move(path));
+        return detail::initiate<void(error_code, acl_result)>(
+            get_executor(), std::forward<Token>(token), &start_get_acl, core_, std::move(path));
     }
 
     /// Replaces a node's access control list if the list has this version (`node_stat::aversion`).
@@ -198,8 +208,9 @@ public:
     template <asio::completion_token_for<void(error_code)> Token = default_token>
     [[nodiscard]] auto set_acl(std::string path, acl entries, std::int32_t version,
                                Token&& token = {}) {
-        return detail::initiate<void(error_code)>(get_executor(), token, &start_set_acl, core_,
-                                                  std::move(path), std::move(entries), version);
+        return detail::initiate<void(error_code)>(get_executor(), std::forward<Token>(token),
+                                                  &start_set_acl, core_, std::move(path),
+                                                  std::move(entries), version);
     }
 
     /// For the locks of this library.

@@ -56,7 +56,8 @@ public:
     /// default the client's.
     template <asio::completion_token_for<void(error_code)> Token = default_token>
     [[nodiscard]] auto lost(Token&& token = {}) {
-        return detail::initiate<void(error_code)>(executor(), token, &start_lost, hold_);
+        return detail::initiate<void(error_code)>(executor(), std::forward<Token>(token),
+                                                  &start_lost, hold_);
     }
 
     /// Releases the lock and waits until its node is gone. The guard is empty from the call on.
@@ -69,8 +70,8 @@ public:
     template <asio::completion_token_for<void(error_code)> Token = default_token>
     [[nodiscard]] auto unlock(Token&& token = {}) {
         // The guard itself goes along: if the operation is never started, it releases all the same.
-        return detail::initiate<void(error_code)>(executor(), token, &start_unlock,
-                                                  std::move(*this));
+        return detail::initiate<void(error_code)>(executor(), std::forward<Token>(token),
+                                                  &start_unlock, std::move(*this));
     }
 
     /// Asks the ensemble whether the lock's node exists, by a write that a quorum must agree to.
@@ -79,7 +80,8 @@ public:
     /// reconnects, so bound it with cancellation. Cancellation safety: total and terminal.
     template <asio::completion_token_for<void(error_code)> Token = default_token>
     [[nodiscard]] auto verify(Token&& token = {}) {
-        return detail::initiate<void(error_code)>(executor(), token, &start_verify, hold_);
+        return detail::initiate<void(error_code)>(executor(), std::forward<Token>(token),
+                                                  &start_verify, hold_);
     }
 
     /// Executes all steps, or none, and only if the lock's node still exists at that moment: the
@@ -93,7 +95,7 @@ public:
                   default_token>
     [[nodiscard]] auto transaction(std::vector<operation> steps, Token&& token = {}) {
         return detail::initiate<void(error_code, std::vector<operation_result>)>(
-            executor(), token, &start_transaction, hold_, std::move(steps));
+            executor(), std::forward<Token>(token), &start_transaction, hold_, std::move(steps));
     }
 
     /// For the locks of this library.

@@ -67,7 +67,8 @@ public:
     /// limit use try_lock_for.
     template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
     [[nodiscard]] auto lock(Token&& token = {}) {
-        return detail::initiate<void(error_code, guard)>(get_executor(), token, &start_lock, impl_);
+        return detail::initiate<void(error_code, guard)>(get_executor(), std::forward<Token>(token),
+                                                         &start_lock, impl_);
     }
 
     /// Takes the lock if it is free; else completes with an empty guard. When the lock is taken
@@ -79,8 +80,8 @@ public:
     /// Cancellation safety: as lock().
     template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
     [[nodiscard]] auto try_lock(Token&& token = {}) {
-        return detail::initiate<void(error_code, guard)>(get_executor(), token, &start_try_lock,
-                                                         impl_);
+        return detail::initiate<void(error_code, guard)>(get_executor(), std::forward<Token>(token),
+                                                         &start_try_lock, impl_);
     }
 
     /// Waits for the lock, at most this long; then completes with an empty guard. The limit bounds
@@ -90,8 +91,8 @@ public:
     /// Completion signature, errors and cancellation safety: as lock().
     template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
     [[nodiscard]] auto try_lock_for(std::chrono::nanoseconds limit, Token&& token = {}) {
-        return detail::initiate<void(error_code, guard)>(get_executor(), token, &start_try_lock_for,
-                                                         impl_, limit);
+        return detail::initiate<void(error_code, guard)>(get_executor(), std::forward<Token>(token),
+                                                         &start_try_lock_for, impl_, limit);
     }
 
     /// As try_lock_for, with a point in time.
@@ -111,8 +112,8 @@ public:
     template <
         asio::completion_token_for<void(error_code, std::vector<contender>)> Token = default_token>
     [[nodiscard]] auto contenders(Token&& token = {}) {
-        return detail::initiate<void(error_code, std::vector<contender>)>(get_executor(), token,
-                                                                          &start_contenders, impl_);
+        return detail::initiate<void(error_code, std::vector<contender>)>(
+            get_executor(), std::forward<Token>(token), &start_contenders, impl_);
     }
 
 private:

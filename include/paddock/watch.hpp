@@ -49,8 +49,8 @@ public:
     /// first with `asio::error::operation_aborted`.
     template <asio::completion_token_for<void(error_code, watch_event)> Token = default_token>
     [[nodiscard]] auto event(Token&& token = {}) {
-        return detail::initiate<void(error_code, watch_event)>(executor(), token, &start_event,
-                                                               latch_);
+        return detail::initiate<void(error_code, watch_event)>(
+            executor(), std::forward<Token>(token), &start_event, latch_);
     }
 
     /// Whether event() would complete at once.

@@ -37,9 +37,10 @@ rules::contender_key line::enter(std::shared_ptr<entrant> who, entry_terms how) 
         refused->failed(errc::over_budget);
     } else {
         place.waiting = core_.node_budget().wait(bytes, [self = shared_from_this(), key, bytes] {
-            auto& granted = self->seats_.at(key);
-            granted.waiting = 0;
-            granted.reserved = bytes;
+            const auto it = self->seats_.find(key);
+            if (it == self->seats_.end()) return; // closed
+            it->second.waiting = 0;
+            it->second.reserved = bytes;
             self->join(key);
         });
     }

@@ -91,8 +91,9 @@ private:
     void forget_watch(const std::string& name, bool armed);
     using looked = unique_function<void(rules::outcome, std::int64_t czxid, bool watched)>;
     void look(const std::string& name, bool by_exists, looked done);
-    void look_answered(const std::string& name, bool by_exists, bool watched,
-                       const native::reply& reply, looked done);
+    void look_answered(const std::string& name, bool by_exists,
+                       std::optional<watch_table::waiter> waiter, const native::reply& reply,
+                       looked done);
     void hear(const std::string& name, bool deleted);
     void watch_old_hold();
 

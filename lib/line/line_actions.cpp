@@ -73,7 +73,7 @@ void line::carry_out(const rules::act::make_parents&) {
 
 void line::carry_out(const rules::act::watch_blocker& a) {
     look(a.name, false, [this, name = a.name](rules::outcome result, std::int64_t, bool watched) {
-        // Without room for a watch the node is looked at again and again.
+        // Without a watch the node is looked at again and again.
         const bool unwatched = result == rules::outcome::done && !watched;
         rules_.blocker_watched(name, unwatched ? rules::outcome::later : result);
     });
@@ -171,31 +171,34 @@ void line::carry_out(const rules::act::out& a) {
         core_.node_budget().give(place.reserved);
 }
 
-/// Reads a node, with a watch if there is room for one.
+/// Reads a node, with a watch if there is room for one. One that may not be read is only looked for:
+/// ZooKeeper asks for no right to see whether a node exists, but since 3.8.4, and in Debian's 3.8.0,
+/// it tells no watch of a node that may not be read (CVE-2024-23944).
 void line::look(const std::string& name, bool by_exists, looked done) {
-    const bool watched = set_watch(name).has_value();
+    const auto waiter = by_exists ? std::nullopt : set_watch(name);
+    const bool watched = waiter.has_value();
     const auto path = path_of(name);
     core_.gate().submit(
         lane::line, path.size() + envelope,
         [path, by_exists, watched](native::calls& c, std::unique_ptr<native::completion> answer) {
-            return by_exists ? c.exists(path, watched, std::move(answer))
+            return by_exists ? c.exists(path, false, std::move(answer))
                              : c.get(path, watched, std::move(answer));
         },
-        [self = shared_from_this(), name, by_exists, watched,
+        [self = shared_from_this(), name, by_exists, waiter,
          done = std::move(done)](const native::reply& r) mutable {
-            self->look_answered(name, by_exists, watched, r, std::move(done));
+            self->look_answered(name, by_exists, waiter, r, std::move(done));
         });
 }
 
-void line::look_answered(const std::string& name, bool by_exists, bool watched,
-                         const native::reply& r, looked done) {
+void line::look_answered(const std::string& name, bool by_exists,
+                         std::optional<watch_table::waiter> waiter, const native::reply& r,
+                         looked done) {
     const auto result = rules::judge(rules::request::look, r.rc);
-    // ZooKeeper asks for no right to see whether a node exists (FinalRequestProcessor, 3.8). But an
-    // exists that answers NoNode leaves a watch for a node that will never come.
+    const auto it = watches_.find(name); // another, if it was forgotten and asked for again
+    if (result != rules::outcome::done && it != watches_.end() && it->second == waiter)
+        forget_watch(name, false);
     if (result == rules::outcome::refused && !by_exists) return look(name, true, std::move(done));
-    const bool armed_for_nothing = by_exists && result == rules::outcome::missing;
-    if (watched && result != rules::outcome::done) forget_watch(name, armed_for_nothing);
-    done(result, r.stat ? r.stat->czxid : 0, watched);
+    done(result, r.stat ? r.stat->czxid : 0, waiter.has_value());
     carry_out();
 }
 

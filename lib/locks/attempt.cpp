@@ -86,7 +86,8 @@ void attempt::enter() {
     key_ = line_->enter(shared_from_this(),
                         {.rules = {.immediate = kind_ == kind::only_if_free,
                                    .fail_on_expiry = options.on_expiry == on_expiry::fail},
-                         .fail_over_budget = options.on_over_budget == on_over_budget::fail,
+                         .fail_over_budget = kind_ == kind::only_if_free ||
+                                             options.on_over_budget == on_over_budget::fail,
                          .persistent_parents = options.persistent_parents,
                          .acl = options.acl,
                          .data = mutex_->data.at(mutex_->client->env().wall_clock())});
@@ -102,6 +103,9 @@ void attempt::granted(const std::string& path, std::int64_t czxid) {
 void attempt::failed(error_code why) {
     // A limit of nothing asks whether the lock is to be had now: without a connection it is not.
     if (limited_ && why == errc::not_connected) return given_up();
+    const bool would_wait =
+        kind_ == kind::only_if_free && mutex_->options.on_over_budget == on_over_budget::wait;
+    if (would_wait && why == errc::over_budget) return given_up();
     finish(why, {});
 }
 

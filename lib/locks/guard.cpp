@@ -19,8 +19,8 @@ guard::~guard() {
 }
 
 guard& guard::operator=(guard&& other) noexcept {
-    guard old(std::move(*this));
-    hold_ = std::move(other.hold_);
+    guard taken(std::move(other)); // which may be this one
+    std::swap(hold_, taken.hold_);
     return *this;
 }
 

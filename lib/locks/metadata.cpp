@@ -41,6 +41,8 @@ std::chrono::system_clock::time_point read_iso8601(const std::string& text) {
     if (std::sscanf(text.c_str(), "%4d-%2d-%2dT%2d:%2d:%2d.%3dZ", &parts.tm_year, &parts.tm_mon,
                     &parts.tm_mday, &parts.tm_hour, &parts.tm_min, &parts.tm_sec, &fraction) != 7)
         return {};
+    constexpr int first_year = 1970, last_year = 2261; // what fits into 64 bits of nanoseconds
+    if (parts.tm_year < first_year || parts.tm_year > last_year) return {};
     parts.tm_year -= 1900;
     parts.tm_mon -= 1;
     return std::chrono::system_clock::from_time_t(::timegm(&parts)) +

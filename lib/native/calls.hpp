@@ -28,7 +28,8 @@ inline constexpr int nothing = -117;
 
 /// States of a C client handle, numbered as in zookeeper.h.
 namespace state {
-inline constexpr int not_connected = 999;
+inline constexpr int not_connected = 999; ///< before the first connection, or closed silently
+inline constexpr int idle = 0;            ///< between two attempts
 inline constexpr int connecting = 1;
 inline constexpr int associating = 2;
 inline constexpr int connected = 3;

@@ -127,6 +127,9 @@ bool pump::probe_instead(boot_clock::time_point now) {
 }
 
 void pump::settle(boot_clock::time_point now) {
+    const int at = calls_->state();
+    if (connection_.valid() && (at == state::idle || at == state::not_connected)) let_go();
+    if (stopped()) return;
     apply_new_servers();
     const wish wanted = ask();
     if (stopped()) return;

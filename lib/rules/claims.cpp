@@ -7,7 +7,9 @@ namespace paddock::rules {
 
 namespace {
 
-constexpr bool dash_at(std::size_t i) noexcept { return i == 8 || i == 13 || i == 18 || i == 23; }
+constexpr std::size_t id_length = 36;
+constexpr std::size_t session_part = 19; ///< 16 digits, and the dashes behind 8, 12 and 16
+constexpr std::size_t dash_in_number = 4;
 
 std::optional<unsigned> hex_digit(char c) noexcept {
     if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
@@ -17,33 +19,36 @@ std::optional<unsigned> hex_digit(char c) noexcept {
 
 } // namespace
 
+void claims::begin(std::int64_t session) {
+    session_ = session;
+    claimed_.clear();
+    session_text_ = text(0).substr(0, session_part);
+}
+
 std::string claims::text(node_id id) const {
     const auto s = static_cast<std::uint64_t>(session_);
-    std::array<char, 37> out{};
+    std::array<char, id_length + 1> out{};
     std::snprintf(
         out.data(), out.size(), "%08llx-%04llx-%04llx-%04llx-%012llx",
         static_cast<unsigned long long>(s >> 32), static_cast<unsigned long long>(s >> 16 & 0xffff),
         static_cast<unsigned long long>(s & 0xffff), static_cast<unsigned long long>(id >> 48),
         static_cast<unsigned long long>(id & 0xffff'ffff'ffff));
-    return {out.data(), 36};
+    return {out.data(), id_length};
 }
 
 std::optional<node_id> claims::ours(std::string_view text) const noexcept {
-    if (text.size() != 36) return std::nullopt;
-    std::array<std::uint64_t, 2> halves{};
-    std::size_t digits = 0;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (dash_at(i)) {
-            if (text[i] != '-') return std::nullopt;
-            continue;
-        }
-        const auto digit = hex_digit(text[i]);
+    if (text.size() != id_length || session_text_.empty() || !text.starts_with(session_text_))
+        return std::nullopt;
+    const auto number = text.substr(session_part);
+    if (number[dash_in_number] != '-') return std::nullopt;
+    node_id id = 0;
+    for (std::size_t i = 0; i < number.size(); ++i) {
+        if (i == dash_in_number) continue;
+        const auto digit = hex_digit(number[i]);
         if (!digit) return std::nullopt;
-        auto& half = halves[digits++ / 16];
-        half = half << 4 | *digit;
+        id = id << 4 | *digit;
     }
-    if (halves[0] != static_cast<std::uint64_t>(session_)) return std::nullopt;
-    return halves[1];
+    return id;
 }
 
 } // namespace paddock::rules

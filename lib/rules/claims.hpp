@@ -20,10 +20,7 @@ using node_id = std::uint64_t;
 class claims {
 public:
     /// A new session: nothing is claimed. The numbers go on.
-    void begin(std::int64_t session) {
-        session_ = session;
-        claimed_.clear();
-    }
+    void begin(std::int64_t session);
 
     std::int64_t session() const noexcept { return session_; }
 
@@ -43,6 +40,7 @@ public:
 
 private:
     std::int64_t session_ = 0;
+    std::string session_text_; ///< the part of an id's text that says whose it is
     node_id last_ = 0;
     std::unordered_set<node_id> claimed_;
 };

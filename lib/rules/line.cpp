@@ -41,6 +41,7 @@ void line::guard_own(contender_key who) {
 void line::connected() {
     connected_ = true;
     listing_ = wanted_ = making_parents_ = false;
+    looks_.clear();
     for (auto& [where, entry] : table_)
         entry.watch = watching::no;
     for (auto& [key, c] : contenders_) {
@@ -68,6 +69,7 @@ void line::expired() {
     listing_ = wanted_ = making_parents_ = pausing_ = false;
     table_.clear();
     gone_.clear();
+    looks_.clear();
     waiting_or_granted_ = unknown_ = granted_ = 0;
     for (auto it = contenders_.begin(); it != contenders_.end();) {
         auto& c = it->second;
@@ -155,6 +157,11 @@ void line::resume() {
     if (!pausing_) return;
     pausing_ = false;
     start_joining();
+    for (auto& [key, c] : contenders_) {
+        if (c.own != watching::later) continue;
+        c.own = watching::no;
+        if (c.at == stage::granted) watch_own(c);
+    }
     watch_duties();
 }
 
@@ -169,14 +176,14 @@ void line::start(contender& c) {
     need_listing();
 }
 
-/// Starts whoever has not been started, and asks for the listing that anybody lacks.
+/// Starts whoever has not been started, and asks for the listing that anybody else lacks.
 void line::start_joining() {
-    bool unlisted = false;
-    for (auto& [key, c] : contenders_) {
+    for (auto& [key, c] : contenders_)
         if (c.at == stage::joining) start(c);
-        unlisted = unlisted || !c.listed;
+    for (const auto& [key, c] : contenders_) {
+        const bool under_way = listing_ && c.needs <= listings_;
+        if (c.at != stage::joining && !c.listed && !under_way) return need_listing();
     }
-    if (unlisted) need_listing();
 }
 
 /// A contender whose node is gone queues again, with a new id.

@@ -141,7 +141,7 @@ public:
 
 private:
     enum class stage { joining, creating, unknown, waiting, granted };
-    enum class watching { no, asked, armed };
+    enum class watching { no, later, asked, armed }; ///< later: after a pause
     struct contender;
     struct node {
         contender* local = nullptr;    ///< null: somebody else's
@@ -208,8 +208,9 @@ private:
     std::map<contender_key, contender> contenders_;
     table table_;
     std::set<std::string, std::less<>> gone_; ///< by an event, and not yet missing in a listing
-    std::size_t waiting_or_granted_ = 0;      ///< contenders in the table
-    std::size_t unknown_ = 0;                 ///< creates to be settled; no grant meanwhile
+    std::map<std::string, int, std::less<>> looks_; ///< at foreign nodes, and not yet answered
+    std::size_t waiting_or_granted_ = 0;            ///< contenders in the table
+    std::size_t unknown_ = 0;                       ///< creates to be settled; no grant meanwhile
     std::size_t granted_ = 0;
     bool connected_ = false;
     bool listing_ = false; ///< one is under way

@@ -16,11 +16,9 @@ void line::listed(outcome result, int code, std::span<const std::string> names) 
     switch (result) {
     case outcome::done:
         merge(names);
-        settle(names);
         break;
     case outcome::missing:
         merge({});
-        settle({});
         break;
     case outcome::later:
         need_pause();
@@ -44,6 +42,7 @@ void line::listed(outcome result, int code, std::span<const std::string> names) 
 void line::merge(std::span<const std::string> names) {
     std::vector<contender*> lost;
     see(sightings(names), lost);
+    settle(names); // first: the last one to leave takes what was seen with it
     for (auto* const c : lost)
         own_gone(*c);
     give_up_immediates();
@@ -92,6 +91,7 @@ std::vector<line::sighting> line::sightings(std::span<const std::string> names) 
 
 /// After a barrier and a listing: a lost create is in it, or it was not executed.
 void line::settle(std::span<const std::string> names) {
+    if (unknown_ == 0) return;
     std::unordered_map<node_id, std::string_view> ours;
     for (const auto& name : names)
         if (const auto id = own_id(name, ids_)) ours.emplace(*id, name);
@@ -182,6 +182,7 @@ void line::duties_of(table::iterator it) {
     watch_own(*it->second.local);
     if (before.watch != watching::no) return;
     before.watch = watching::asked;
+    ++looks_[where.name];
     actions_.push_back(act::watch_blocker{where.name});
 }
 
@@ -227,6 +228,9 @@ void line::give_up_immediates() {
 }
 
 void line::blocker_watched(std::string_view name, outcome result) {
+    const auto look = looks_.find(name);
+    const bool asked_again = look != looks_.end() && --look->second > 0;
+    if (look != looks_.end() && !asked_again) looks_.erase(look);
     const auto it = find(name);
     if (it == table_.end() || it->second.local) return;
     if (result == outcome::missing) {
@@ -234,6 +238,7 @@ void line::blocker_watched(std::string_view name, outcome result) {
         advance();
         return;
     }
+    if (asked_again || it->second.watch != watching::asked) return; // forgotten meanwhile
     it->second.watch = result == outcome::done ? watching::armed : watching::no;
     if (result == outcome::later || result == outcome::rarely || result == outcome::refused)
         need_pause();
@@ -252,8 +257,8 @@ void line::own_watched(contender_key who, node_id id, const own_answer& answer) 
     if (answer.result == outcome::lost || answer.result == outcome::not_sent) return;
     const bool done = answer.result == outcome::done;
     if (done) c.czxid = answer.czxid;
-    if (done && answer.watched) c.own = watching::armed;
-    if (c.own == watching::no) need_pause();
+    c.own = done && answer.watched ? watching::armed : watching::later;
+    if (c.own == watching::later) need_pause();
     advance(done && c.node == table_.begin());
 }
 

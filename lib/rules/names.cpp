@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdio>
 
 namespace paddock::rules {
 
@@ -20,13 +19,15 @@ bool is_hex(std::string_view text) noexcept {
 
 /// What the server prints with %010d for a sequence number, read back; nothing else.
 std::optional<std::int32_t> printed_number(std::string_view text) noexcept {
+    constexpr std::size_t width = 10;
+    const bool negative = text.starts_with('-');
+    const bool padded = text.size() == width;
+    const bool too_wide = text.size() == width + 1 && negative && text[1] != '0';
+    if (!padded && !too_wide) return std::nullopt;
     std::int32_t value = 0;
     const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (problem != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-    std::array<char, 16> printed{};
-    const int length = std::snprintf(printed.data(), printed.size(), "%010d", value);
-    if (text != std::string_view(printed.data(), static_cast<std::size_t>(length)))
-        return std::nullopt;
+    if (negative && value == 0) return std::nullopt;
     return value;
 }
 

@@ -22,21 +22,20 @@ public:
         return true;
     }
 
-    /// Calls `taken` when there is room and this is first in the queue, from within give().
+    /// Calls `taken` when there is room and this is first in the queue, from within give() or
+    /// stop_waiting().
     turn wait(std::size_t bytes, unique_function<void()> taken) {
         waiting_.emplace(++last_, waiter{bytes, std::move(taken)});
         return last_;
     }
-    void stop_waiting(turn who) { waiting_.erase(who); }
+    void stop_waiting(turn who) {
+        waiting_.erase(who);
+        serve();
+    }
 
     void give(std::size_t bytes) {
         used_ -= bytes;
-        while (!waiting_.empty() && fits(waiting_.begin()->second.bytes)) {
-            auto next = std::move(waiting_.begin()->second);
-            waiting_.erase(waiting_.begin());
-            used_ += next.bytes;
-            next.taken();
-        }
+        serve();
     }
 
     std::size_t used() const noexcept { return used_; }
@@ -47,6 +46,14 @@ private:
         unique_function<void()> taken;
     };
     bool fits(std::size_t bytes) const noexcept { return used_ + bytes <= limit_; }
+    void serve() {
+        while (!waiting_.empty() && fits(waiting_.begin()->second.bytes)) {
+            auto next = std::move(waiting_.begin()->second);
+            waiting_.erase(waiting_.begin());
+            used_ += next.bytes;
+            next.taken();
+        }
+    }
 
     std::size_t limit_;
     std::size_t used_ = 0;

@@ -28,8 +28,11 @@ public:
 
     /// Repeat it when its answer was lost: for what changes nothing.
     void repeatable() noexcept { repeatable_ = true; }
-    /// Sees the raw answer before it is judged, and may turn it into an error.
+    /// Sees the raw answer before it is judged, and may turn it into an error. Also when the caller
+    /// has been told already that the call was cancelled.
     std::function<error_code(const native::reply&)> on_answer;
+    /// Hears that the call has failed after `begin`, just before the caller does.
+    std::function<void(error_code)> on_failure;
 
     /// On any thread. `begin` runs on the strand, before the request is sent, and may prevent it.
     void launch(make m, read r, std::function<error_code()> begin = {}) {
@@ -40,8 +43,10 @@ public:
             if (self) self->core_->post([self] { self->fail(asio::error::operation_aborted); });
         });
         core_->post([self = this->shared_from_this(), begin = std::move(begin)] {
+            if (!self->user_) return;
             if (self->core_->closed()) return self->fail(self->core_->close_reason());
             if (const auto problem = begin ? begin() : error_code()) return self->fail(problem);
+            self->begun_ = true;
             self->core_->start();
             self->send();
         });
@@ -62,22 +67,25 @@ private:
     }
 
     void answered(const native::reply& reply) {
-        if (!user_) return;
         const auto result = rules::judge(rules::request::look, reply.rc);
         const bool not_sent = result == rules::outcome::not_sent;
         if (not_sent || result == rules::outcome::lost) {
+            if (!user_) return;
             if (core_->closed()) return fail(core_->close_reason());
             if (not_sent || repeatable_) return send();
             return fail(errc::outcome_unknown);
         }
         const auto problem = on_answer ? on_answer(reply) : zookeeper_error(reply.rc);
+        if (!user_) return;
         if (problem) return fail(problem);
         std::apply([&](auto&&... values) { user_.complete({}, std::move(values)...); },
                    read_(reply));
     }
 
     void fail(error_code why) {
-        if (user_) user_.complete(why, Result{}...);
+        if (!user_) return;
+        if (begun_ && on_failure) on_failure(why);
+        user_.complete(why, Result{}...);
     }
 
     std::shared_ptr<core> core_;
@@ -85,6 +93,7 @@ private:
     make make_;
     read read_;
     bool repeatable_ = false;
+    bool begun_ = false;
 };
 
 } // namespace paddock::detail

@@ -25,8 +25,10 @@ void check(const client_options& options) {
         throw bad_argument("budgets.node_path_bytes", "is not between 1 KiB and 1 MiB");
     if (b.watched_path_bytes < 1024 || b.watched_path_bytes > 512 * 1024)
         throw bad_argument("budgets.watched_path_bytes", "is not between 1 KiB and 512 KiB");
-    if (b.requests_in_flight == 0 || b.request_bytes_in_flight == 0)
-        throw bad_argument("budgets", "allow no request");
+    if (b.requests_in_flight == 0)
+        throw bad_argument("budgets.requests_in_flight", "allows no request");
+    if (b.request_bytes_in_flight == 0)
+        throw bad_argument("budgets.request_bytes_in_flight", "allows no request");
     for (const auto& who : options.auth)
         if (who.user.empty() || who.user.find(':') != std::string::npos)
             throw bad_argument("auth", "has a user that is empty or contains ':'");
@@ -119,9 +121,11 @@ struct state_wait : std::enable_shared_from_this<state_wait<Result...>> {
             if (self) self->core->post([self] { self->finish(asio::error::operation_aborted); });
         });
         core->post([self = this->shared_from_this(), seen, how] {
+            if (!self->user) return;
             self->core->start();
-            self->core->when_not(seen, [self, how](client_state now) {
-                if (!self->user) return false;
+            if (seen == client_state::closed && self->core->closed())
+                return self->finish(self->core->close_reason()); // there is no next state
+            self->waits = self->core->when_not(seen, [self, how](client_state now) {
                 bool enough = false;
                 const auto result = how(*self->core, now, enough);
                 if (enough) self->finish(result);
@@ -132,6 +136,7 @@ struct state_wait : std::enable_shared_from_this<state_wait<Result...>> {
 
     void finish(error_code result) {
         if (!user) return;
+        core->stop_waiting(std::exchange(waits, 0));
         if constexpr (sizeof...(Result) == 0)
             user.complete(result);
         else
@@ -140,6 +145,7 @@ struct state_wait : std::enable_shared_from_this<state_wait<Result...>> {
 
     std::shared_ptr<detail::core> core;
     detail::bridge<error_code, Result...> user;
+    detail::core::state_waiter_id waits = 0;
 };
 
 } // namespace

@@ -40,16 +40,16 @@ void core::stop_pump() noexcept {
 
 void core::enter(client_state next) {
     state_.store(next, std::memory_order_release);
-    std::vector<state_waiter> rest;
-    for (auto& waiter : std::exchange(state_waiters_, {}))
-        if (waiter.seen == next || waiter.tell(next)) rest.push_back(std::move(waiter));
-    for (auto& waiter : rest)
-        state_waiters_.push_back(std::move(waiter));
+    state_waiters rest;
+    for (auto& [who, waiter] : std::exchange(state_waiters_, {}))
+        if (waiter.seen == next || waiter.tell(next)) rest.emplace(who, std::move(waiter));
+    state_waiters_.merge(rest);
 }
 
-void core::when_not(client_state seen, unique_function<bool(client_state)> tell) {
-    if (state() != seen && !tell(state())) return;
-    state_waiters_.push_back({seen, std::move(tell)});
+core::state_waiter_id core::when_not(client_state seen, unique_function<bool(client_state)> tell) {
+    if (state() != seen && !tell(state())) return 0;
+    state_waiters_.emplace(++last_state_waiter_, state_waiter{seen, std::move(tell)});
+    return last_state_waiter_;
 }
 
 void core::on_connected(std::uint64_t) noexcept {
@@ -86,11 +86,12 @@ void core::on_session_over(error_code why) noexcept {
 
 void core::next_epoch() {
     session_.store(0, std::memory_order_release);
+    timeout_.store(0, std::memory_order_release);
     enter(client_state::expired);
-    stop_pump();
     gate_.end_session();
+    stop_pump();
     sweeper_.on_session_over();
-    watches_.fail_all(errc::session_expired);
+    watches_.end_session(errc::session_expired);
     if (lines) lines->on_expired();
     if (closed()) return;
     enter(client_state::connecting);
@@ -105,10 +106,11 @@ void core::close(error_code why) {
     if (closed()) return;
     close_reason_ = why;
     session_.store(0, std::memory_order_release);
+    timeout_.store(0, std::memory_order_release);
     enter(client_state::closed);
-    stop_pump();
     gate_.close();
-    watches_.fail_all(why);
+    stop_pump();
+    watches_.close(why);
     if (lines) lines->on_closed(why);
     sweeper_.on_session_over();
     if (wakeup_) wakeup_->stop();

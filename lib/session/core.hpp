@@ -16,6 +16,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -94,8 +95,11 @@ public:
     void close(error_code why);
     void trouble(std::string_view what) noexcept;
 
-    /// Calls back with the next state that is not `seen`.
-    void when_not(client_state seen, unique_function<bool(client_state)> tell);
+    /// Calls back with every state that is not `seen`, the present one included, until it returns
+    /// false.
+    using state_waiter_id = std::uint64_t; ///< 0: nobody
+    state_waiter_id when_not(client_state seen, unique_function<bool(client_state)> tell);
+    void stop_waiting(state_waiter_id who) { state_waiters_.erase(who); }
 
     /// From now on give_back() works. Before the first guard exists.
     void expect_returns();
@@ -118,6 +122,7 @@ private:
         client_state seen;
         unique_function<bool(client_state)> tell; ///< false: not interested any more
     };
+    using state_waiters = std::map<state_waiter_id, state_waiter>; // in the order of their coming
 
     void open_session();
     void next_epoch();
@@ -137,7 +142,8 @@ private:
     std::atomic<std::int64_t> session_{0};
     std::atomic<std::int64_t> timeout_{0};
     error_code close_reason_;
-    std::vector<state_waiter> state_waiters_;
+    state_waiters state_waiters_;
+    state_waiter_id last_state_waiter_ = 0;
 
     class gate gate_;
     watch_table watches_;

@@ -46,9 +46,23 @@ error_code fault(const std::vector<operation>& steps) {
     return {};
 }
 
+/// The number of a sequential node at "/" is its whole name: it goes below the root, not behind it.
+std::string creation_path(std::string_view root, std::string_view path, create_mode mode) {
+    const bool sequential = mode == create_mode::persistent_sequential ||
+                            mode == create_mode::ephemeral_sequential ||
+                            mode == create_mode::persistent_sequential_with_ttl;
+    return sequential && path == "/" ? std::string(root) + '/' : rules::below(root, path);
+}
+
 std::vector<operation> below(std::string_view root, std::vector<operation> steps) {
+    const auto one = [root](auto& step) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(step)>, op::create>)
+            step.path = creation_path(root, step.path, step.mode);
+        else
+            step.path = rules::below(root, step.path);
+    };
     for (auto& step : steps)
-        std::visit([&](auto& s) { s.path = rules::below(root, s.path); }, step);
+        std::visit(one, step);
     return steps;
 }
 
@@ -73,23 +87,32 @@ void start_read(detail::handler<void(error_code, Result)>&& h,
                 std::shared_ptr<detail::watch_latch> latch, detail::watch_kind kind, Make make,
                 Read read) {
     auto c = std::make_shared<call<Result>>(core, std::move(h));
-    if (const auto problem = detail::fault(path)) return c->refuse(problem);
+    if (const auto problem = detail::fault(path)) {
+        if (latch) core->post([latch, problem] { latch->read_refused(problem); });
+        return c->refuse(problem);
+    }
     c->repeatable();
-    const bool missing_is_watched = kind == detail::watch_kind::existence;
-    if (latch)
-        c->on_answer = [latch, missing_is_watched](const reply& r) {
-            const auto problem = detail::zookeeper_error(r.rc);
-            const bool armed = !problem || (missing_is_watched && problem == zk_errc::no_node);
-            if (!armed) latch->read_failed(problem);
-            return problem;
+    if (latch) {
+        const auto sets_watch = [kind](error_code result) {
+            const bool missing_is_watched = kind == detail::watch_kind::existence;
+            return !result || (missing_is_watched && result == zk_errc::no_node);
         };
+        c->on_answer = [latch, sets_watch](const reply& r) {
+            const auto result = detail::zookeeper_error(r.rc);
+            if (sets_watch(result)) latch->armed();
+            return result;
+        };
+        c->on_failure = [latch, sets_watch](error_code result) {
+            if (!sets_watch(result)) latch->read_failed(result);
+        };
+    }
     const auto full = rules::below(core->root(), path);
     c->launch(
         [make, full, watched = latch != nullptr](native::calls& table, done d) {
             return make(table, full, watched, std::move(d));
         },
         [read](const reply& r) { return std::tuple<Result>(read(r)); },
-        [latch, full, kind] { return latch ? latch->arm(full, kind) : error_code(); });
+        [latch, full, kind] { return latch ? latch->use(full, kind) : error_code(); });
 }
 
 } // namespace
@@ -155,8 +178,10 @@ void client::start_create(detail::handler<void(error_code, create_result)> h, co
     for (const auto problem : {detail::fault(path), detail::fault(how)})
         if (problem) return c->refuse(problem);
     c->launch(
-        [full = rules::below(core->root(), path), data = std::move(data), how = std::move(how)](
-            native::calls& table, done d) { return table.create(full, data, how, std::move(d)); },
+        [full = detail::creation_path(core->root(), path, how.mode), data = std::move(data),
+         how = std::move(how)](native::calls& table, done d) {
+            return table.create(full, data, how, std::move(d));
+        },
         [core](const reply& r) {
             return std::tuple(create_result{rules::without(core->root(), r.value), stat_of(r)});
         });

@@ -4,21 +4,38 @@ namespace paddock {
 
 namespace detail {
 
-error_code watch_latch::arm(const std::string& path, watch_kind kind) {
-    if (armed_) return errc::bad_argument;
-    if (!core_->watches().room_for(path)) return errc::over_budget;
-    armed_ = true;
-    path_ = path;
-    waiter_ = core_->watches().add(path, kind,
-                                   [weak = weak_from_this()](error_code why, watch_event what) {
-                                       if (const auto self = weak.lock()) self->settle(why, what);
-                                   });
+error_code watch_latch::use(const std::string& path, watch_kind kind) {
+    if (used_) return errc::bad_argument;
+    if (!core_->watches().room_for(path)) {
+        read_refused(errc::over_budget);
+        return errc::over_budget;
+    }
+    used_ = true;
+    enter_table(path, kind);
     return {};
 }
+
+void watch_latch::enter_table(const std::string& path, watch_kind kind) {
+    core_->watches().not_armed(path_, waiter_);
+    path_ = path;
+    waiter_ = core_->watches().add(
+        path, kind,
+        [weak = weak_from_this()](error_code why, watch_event what) {
+            if (const auto self = weak.lock()) self->settle(why, what);
+        },
+        false);
+}
+
+void watch_latch::armed() { core_->watches().armed(path_, waiter_); }
 
 void watch_latch::read_failed(error_code why) {
     core_->watches().not_armed(path_, waiter_);
     settle(why, watch_event{});
+}
+
+void watch_latch::read_refused(error_code why) {
+    if (std::exchange(used_, true)) return;
+    read_failed(why);
 }
 
 void watch_latch::settle(error_code why, watch_event what) {
@@ -35,6 +52,7 @@ void watch_latch::take(bridge<error_code, watch_event> who) {
         who.complete(outcome_->first, outcome_->second);
     else
         user_ = std::move(who);
+    if (user_ && waiter_ == 0) enter_table({}, watch_kind::data);
 }
 
 void watch_latch::stop_waiting() {
@@ -43,7 +61,11 @@ void watch_latch::stop_waiting() {
 
 void watch_latch::disarm() {
     stop_waiting();
-    if (!outcome_ && armed_) core_->watches().drop(path_, waiter_);
+    if (outcome_) return;
+    if (used_)
+        core_->watches().drop(path_, waiter_);
+    else
+        core_->watches().not_armed(path_, waiter_);
 }
 
 } // namespace detail

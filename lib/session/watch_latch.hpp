@@ -23,10 +23,14 @@ public:
     const std::shared_ptr<core>& client() const noexcept { return core_; }
     bool happened() const noexcept { return happened_.load(std::memory_order_acquire); }
 
-    /// Before the read is sent. Fails if it was armed before, or there is no room for a watch.
-    error_code arm(const std::string& path, watch_kind kind);
+    /// Before the read is sent. Fails if it was used before, or there is no room for a watch.
+    error_code use(const std::string& path, watch_kind kind);
+    /// The read was answered, and has set a watch.
+    void armed();
     /// The read failed: no event will come.
     void read_failed(error_code why);
+    /// Likewise for a read that is never sent; of no importance if there was another before.
+    void read_refused(error_code why);
     /// Gives the outcome to this handler, now or when there is one.
     void take(bridge<error_code, watch_event> who);
     void stop_waiting();
@@ -34,11 +38,12 @@ public:
 
 private:
     void settle(error_code why, watch_event what);
+    void enter_table(const std::string& path, watch_kind kind);
 
     std::shared_ptr<core> core_;
-    std::string path_;
+    std::string path_; ///< empty before a read
     watch_table::waiter waiter_ = 0;
-    bool armed_ = false;
+    bool used_ = false;
     std::optional<outcome> outcome_;
     std::atomic<bool> happened_{false};
     bridge<error_code, watch_event> user_;

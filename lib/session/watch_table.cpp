@@ -42,11 +42,18 @@ bool watch_table::room_for(std::string_view path) const {
     return paths_.contains(std::string(path)) || bytes_ + path.size() <= limit_;
 }
 
-watch_table::waiter watch_table::add(const std::string& path, watch_kind kind, told tell) {
+watch_table::waiter watch_table::add(const std::string& path, watch_kind kind, told tell,
+                                     bool armed) {
     auto [it, added] = paths_.try_emplace(path);
     if (added) bytes_ += path.size();
-    it->second.emplace(++last_, entry{kind, std::move(tell)});
+    it->second.emplace(++last_, entry{kind, std::move(tell), armed});
     return last_;
+}
+
+void watch_table::armed(const std::string& path, waiter who) {
+    const auto it = paths_.find(path);
+    if (it == paths_.end()) return remove_at_server(path);
+    if (const auto w = it->second.find(who); w != it->second.end()) w->second.armed = true;
 }
 
 bool watch_table::forget(const std::string& path, waiter who) {
@@ -60,7 +67,10 @@ bool watch_table::forget(const std::string& path, waiter who) {
 void watch_table::not_armed(const std::string& path, waiter who) { forget(path, who); }
 
 void watch_table::drop(const std::string& path, waiter who) {
-    if (!forget(path, who)) return;
+    if (forget(path, who)) remove_at_server(path);
+}
+
+void watch_table::remove_at_server(const std::string& path) {
     // What it answers does not matter: a watch that stays on a server is told to nobody.
     gate_.submit(
         lane::user, 0,
@@ -92,11 +102,31 @@ void watch_table::on_event(native::watch_type type, std::string_view path) {
         tell({}, *what);
 }
 
-void watch_table::fail_all(error_code why) {
-    bytes_ = 0;
-    for (auto& [path, all] : std::exchange(paths_, {}))
-        for (auto& [who, one] : all)
-            one.tell(why, watch_event{});
+void watch_table::end_session(error_code why) { tell_the_end(why, false); }
+
+void watch_table::close(error_code why) { tell_the_end(why, true); }
+
+void watch_table::tell_the_end(error_code why, bool everybody) {
+    std::vector<told> told_now;
+    for (auto it = paths_.begin(); it != paths_.end();) {
+        auto& all = it->second;
+        for (auto w = all.begin(); w != all.end();) {
+            if (!everybody && !w->second.armed) {
+                ++w;
+                continue;
+            }
+            told_now.push_back(std::move(w->second.tell));
+            w = all.erase(w);
+        }
+        if (all.empty()) {
+            bytes_ -= it->first.size();
+            it = paths_.erase(it);
+        } else {
+            ++it;
+        }
+    }
+    for (auto& tell : told_now)
+        tell(why, watch_event{});
 }
 
 } // namespace paddock::detail

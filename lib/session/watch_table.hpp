@@ -32,8 +32,13 @@ public:
     /// Whether the path can be watched within the limit of watched bytes.
     bool room_for(std::string_view path) const;
 
-    /// `tell` is called at most once, from within a method of this table.
-    waiter add(const std::string& path, watch_kind kind, told tell);
+    /// `tell` is called at most once, from within a method of this table. A waiter that is not
+    /// armed yet outlives the session; at the empty path it only waits for the end of the client.
+    waiter add(const std::string& path, watch_kind kind, told tell, bool armed = true);
+
+    /// The waiter's request was answered, and has set a watch. If nobody wants it any more the
+    /// ensemble is told.
+    void armed(const std::string& path, waiter who);
 
     /// The waiter's request failed in a way that sets no watch.
     void not_armed(const std::string& path, waiter who);
@@ -43,8 +48,11 @@ public:
 
     void on_event(native::watch_type type, std::string_view path);
 
-    /// Tells everybody that no event will come.
-    void fail_all(error_code why);
+    /// Tells everybody whose watch was armed that no event will come.
+    void end_session(error_code why);
+
+    /// Tells everybody.
+    void close(error_code why);
 
     std::size_t bytes() const noexcept { return bytes_; }
 
@@ -52,10 +60,13 @@ private:
     struct entry {
         watch_kind kind;
         told tell;
+        bool armed;
     };
     using waiters = std::map<waiter, entry>;
 
     bool forget(const std::string& path, waiter who); ///< whether it was the last at the path
+    void remove_at_server(const std::string& path);
+    void tell_the_end(error_code why, bool everybody);
 
     gate& gate_;
     std::size_t limit_;

@@ -7,9 +7,22 @@
 
 namespace paddock {
 
+/// Without control characters: a zero would end the text of an exception.
+inline std::string printable(std::string_view text) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string out;
+    for (const unsigned char c : text) {
+        if (c >= 0x20 && c != 0x7f)
+            out += static_cast<char>(c);
+        else
+            out.append("\\x").append({digits[c >> 4], digits[c & 15]});
+    }
+    return out;
+}
+
 /// What a constructor throws for an argument that it does not take.
 inline system_error bad_argument(std::string_view name, std::string_view why) {
-    return {errc::bad_argument, std::string(name) + ' ' + std::string(why)};
+    return {errc::bad_argument, printable(std::string(name) + ' ' + std::string(why))};
 }
 
 inline system_error bad_argument(std::string_view name, std::string_view value,

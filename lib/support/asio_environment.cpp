@@ -1,10 +1,10 @@
 #include "support/asio_environment.hpp"
 
 #include "support/asio_parts.hpp"
+#include "support/asio_task_queue.hpp"
 #include "support/boot_clock.hpp"
 
 #include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/post.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -37,10 +37,13 @@ std::vector<std::string> addresses_of(const tcp::resolver::results_type& entries
 class asio_environment final : public environment {
 public:
     explicit asio_environment(asio::any_io_executor strand)
-        : strand_(std::move(strand)), random_(seeded_engine()) {}
+        : strand_(std::move(strand))
+        , random_(seeded_engine())
+        , tasks_(std::make_shared<asio_task_queue>(strand_)) {}
 
     ~asio_environment() override {
         if (resolver_) resolver_->cancel();
+        tasks_->close();
     }
 
     boot_clock::time_point now() const override { return boot_time(); }
@@ -49,11 +52,7 @@ public:
     }
     std::uint64_t random() override { return random_(); }
 
-    void post(unique_function<void()> task) override {
-        asio::post(strand_, [alive = std::weak_ptr(alive_), task = std::move(task)]() mutable {
-            if (!alive.expired()) task();
-        });
-    }
+    void post(unique_function<void()> task) override { tasks_->post(std::move(task)); }
 
     std::unique_ptr<timer> make_timer() override { return make_asio_timer(strand_); }
     std::unique_ptr<wakeup> make_wakeup(unique_function<void()> woken) override {
@@ -76,6 +75,7 @@ public:
 private:
     asio::any_io_executor strand_;
     std::mt19937_64 random_;
+    std::shared_ptr<asio_task_queue> tasks_;
     std::optional<tcp::resolver> resolver_;
     std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };

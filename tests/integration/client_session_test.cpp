@@ -1,0 +1,208 @@
+// Sessions that expire, and servers that stop, start and stand still.
+
+#include "client_support.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <optional>
+
+using namespace paddock;
+using namespace paddock::test;
+
+namespace {
+
+using states = std::vector<client_state>;
+
+/// Writes down every state until the client is closed.
+asio::awaitable<void> record(client& zk, states& seen) {
+    auto state = zk.state();
+    seen.push_back(state);
+    while (state != client_state::closed) {
+        state = co_await zk.next_state(state);
+        seen.push_back(state);
+    }
+}
+
+} // namespace
+
+CO_TEST("next_state tells the whole story of two sessions") {
+    fault_proxy proxy(shared_server().port());
+    client zk(executor, proxy.address());
+    states seen;
+    asio::co_spawn(executor, record(zk, seen), asio::detached);
+    co_await zk.connect();
+    const auto first = zk.session_id();
+    proxy.cut_all(cut::fin);
+    co_await eventually([&] { return seen.size() == 4; }); // suspended, and connected again
+    CHECK(zk.session_id() == first);
+    CHECK(zk.epoch() == 1);
+    kill_session(shared_server().address(), proxy.last_credentials());
+    co_await eventually([&] { return zk.epoch() == 2; });
+    CHECK(zk.state() == client_state::connected);
+    CHECK(zk.session_id() != first);
+    CHECK(zk.session_id() != 0);
+    co_await zk.close();
+    co_await eventually([&] { return seen.back() == client_state::closed; });
+    CHECK(seen == states{client_state::connecting, client_state::connected, client_state::suspended,
+                         client_state::connected, client_state::suspended, client_state::expired,
+                         client_state::connecting, client_state::connected, client_state::closed});
+}
+
+CO_TEST("an expired session takes its nodes along, and what was under way goes on in the next") {
+    fault_proxy proxy(shared_server().port());
+    foreigner direct(shared_server().address());
+    client zk(executor, proxy.address());
+    const auto root = fresh_root();
+    direct.create(root, "1");
+    create_options ephemeral{.mode = create_mode::ephemeral};
+    co_await zk.create(root + "/e", "", ephemeral);
+    const auto first = zk.session_id();
+
+    proxy.hold(direction::down);
+    tally writes;
+    tally others;
+    zk.set(root, "2", any_version, writes.expect());
+    zk.get(root, others.expect());
+    co_await eventually([&] { return proxy.waiting(direction::down) == 2; });
+    proxy.refuse(true);
+    proxy.cut_all(cut::rst);
+    proxy.release(direction::down);
+    co_await eventually([&] { return writes.all_once(); });
+    CHECK(writes.all_say(errc::outcome_unknown));
+    zk.create(root + "/e", "", ephemeral, others.expect());
+    zk.set(root, "3", 1, others.expect());
+    kill_session(shared_server().address(), proxy.last_credentials());
+    co_await eventually([&] { return !direct.exists(root + "/e"); });
+    CHECK(others.completions() == 0);
+    CHECK(zk.session_id() == first); // nobody has told us yet
+
+    proxy.refuse(false);
+    co_await eventually([&] { return others.all_once(); });
+    CHECK(others.all_say(error_code()));
+    CHECK(zk.epoch() == 2);
+    CHECK(zk.session_id() != first);
+    CHECK(direct.get(root).data == "3");
+    CHECK(direct.stat(root + "/e")->ephemeral_owner == zk.session_id());
+}
+
+CO_TEST("a client that was cut off for too long begins a new session") {
+    fault_proxy proxy(shared_server().port());
+    foreigner direct(shared_server().address());
+    client zk(executor, proxy.address(), with_timeout(1s));
+    const auto path = fresh_root();
+    create_options ephemeral{.mode = create_mode::ephemeral};
+    co_await zk.create(path, "", ephemeral);
+    proxy.black_hole(true);
+    auto state = co_await zk.next_state(client_state::connected);
+    CHECK(state == client_state::suspended);
+    co_await eventually([&] { return !direct.exists(path); });
+    CHECK(zk.epoch() == 1);
+    proxy.black_hole(false);
+    co_await zk.connect();
+    co_await eventually([&] { return zk.epoch() == 2; });
+    co_await zk.create(path, "", ephemeral);
+    CHECK(direct.stat(path)->ephemeral_owner == zk.session_id());
+}
+
+CO_TEST("session after session, each has its number, and ten are enough to show it") {
+    fault_proxy proxy(shared_server().port());
+    client zk(executor, proxy.address());
+    co_await zk.connect();
+    std::int64_t last = 0;
+    for (std::uint64_t epoch = 1; epoch <= 10; ++epoch) {
+        co_await eventually(
+            [&] { return zk.epoch() == epoch && zk.state() == client_state::connected; });
+        CHECK(zk.session_id() != last);
+        last = zk.session_id();
+        co_await eventually([&] { return proxy.last_credentials().session_id == last; });
+        kill_session(shared_server().address(), proxy.last_credentials());
+        co_await zk.exists("/"); // in this session, or the next
+    }
+    co_await eventually([&] { return zk.epoch() == 11; });
+}
+
+CO_TEST("a client that is closed while its session expires is closed") {
+    fault_proxy proxy(shared_server().port());
+    for (int rounds = 0; rounds < 10; ++rounds) {
+        client zk(executor, proxy.address());
+        co_await zk.connect();
+        tally all;
+        start_every_operation(zk, fresh_root(), all);
+        kill_session(shared_server().address(), proxy.last_credentials());
+        co_await let_others_run(rounds * 3);
+        co_await zk.close();
+        CHECK(zk.state() == client_state::closed);
+        co_await eventually([&] { return all.all_once(); });
+        CHECK(zk.state() == client_state::closed);
+    }
+}
+
+CO_TEST("the session and its nodes survive a restart of the server") {
+    zk_server server;
+    client zk(executor, server.address(), with_timeout(20s));
+    create_options ephemeral{.mode = create_mode::ephemeral};
+    co_await zk.create("/e", "", ephemeral);
+    co_await zk.create("/p", "1", create_options());
+    const auto session = zk.session_id();
+    for (const bool orderly : {false, true}) {
+        tally reads;
+        if (orderly)
+            server.stop();
+        else
+            server.kill();
+        co_await zk.next_state(client_state::connected);
+        zk.get("/p", reads.expect());
+        zk.set("/p", orderly ? "3" : "2", any_version, reads.expect());
+        co_await let_others_run();
+        CHECK(reads.completions() == 0);
+        server.start();
+        co_await eventually([&] { return reads.all_once(); });
+        CHECK(reads.all_say(error_code()));
+    }
+    const auto read = co_await zk.get("/p");
+    CHECK(read.data == "3");
+    const auto stat = co_await zk.exists("/e");
+    CHECK(stat.ephemeral_owner == session);
+    CHECK(zk.session_id() == session);
+}
+
+CO_TEST("a server that stands still for a moment is waited for") {
+    zk_server server;
+    client zk(executor, server.address(), with_timeout(20s));
+    co_await zk.create("/p", "1", create_options());
+    server.pause();
+    tally all;
+    zk.get("/p", all.expect());
+    zk.set("/p", "2", any_version, all.expect());
+    asio::steady_timer timer(executor, 300ms);
+    const auto first =
+        co_await (zk.next_state(client_state::connected) || timer.async_wait(asio::use_awaitable));
+    CHECK(first.index() == 1);
+    CHECK(all.completions() == 0);
+    server.resume();
+    co_await eventually([&] { return all.all_once(); });
+    CHECK(all.all_say(error_code()));
+    CHECK(zk.state() == client_state::connected);
+}
+
+CO_TEST("a server that stands still for long is given up, and found again") {
+    zk_server server;
+    client zk(executor, server.address(), with_timeout(1500ms));
+    co_await zk.create("/p", "1", create_options());
+    server.pause();
+    tally reads;
+    tally writes;
+    zk.get("/p", reads.expect());
+    zk.set("/p", "2", 0, writes.expect());
+    const auto state = co_await zk.next_state(client_state::connected);
+    CHECK(state == client_state::suspended);
+    co_await eventually([&] { return writes.all_once(); });
+    CHECK(writes.error(0) == errc::outcome_unknown);
+    CHECK(reads.completions() == 0);
+    server.resume();
+    co_await eventually([&] { return reads.all_once(); });
+    CHECK(reads.all_say(error_code()));
+    const auto read = co_await zk.get("/p");
+    CHECK(read.stat.version <= 1);
+}

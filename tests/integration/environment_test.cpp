@@ -1,0 +1,264 @@
+// The real environment: Asio's timers, reactor and resolver, and a wake-up from any thread.
+
+#include "support/asio_environment.hpp"
+#include "support/boot_clock.hpp"
+#include "support/counts.hpp"
+#include "support/pump_harness.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <sys/socket.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace paddock;
+using namespace paddock::test;
+
+namespace {
+
+struct real_world {
+    std::unique_ptr<asio::io_context> io = std::make_unique<asio::io_context>(1);
+    std::unique_ptr<environment> env =
+        make_asio_environment(asio::make_strand(asio::any_io_executor(io->get_executor())));
+
+    template <class Predicate>
+    bool until(Predicate predicate) {
+        return run_until(*io, predicate);
+    }
+};
+
+/// Two ends of one connection.
+struct socket_pair {
+    socket_pair() {
+        REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends.data()) == 0);
+    }
+    ~socket_pair() {
+        for (const int end : ends)
+            if (end >= 0) ::close(end);
+    }
+    descriptor near() const { return {ends[0], 1}; }
+    void close_near() { ::close(std::exchange(ends[0], -1)); }
+    void write() { REQUIRE(::write(ends[1], "x", 1) == 1); }
+
+    std::array<int, 2> ends{-1, -1};
+};
+
+} // namespace
+
+TEST_CASE("the clock goes on while the machine sleeps, and agrees with itself") {
+    real_world w;
+    std::timespec raw{};
+    ::clock_gettime(CLOCK_BOOTTIME, &raw);
+    const auto now = w.env->now();
+    CHECK(now.time_since_epoch() >= std::chrono::seconds(raw.tv_sec));
+    CHECK(now.time_since_epoch() < std::chrono::seconds(raw.tv_sec + 2));
+    CHECK(boot_time() >= now);
+    CHECK(w.env->random() != w.env->random());
+}
+
+TEST_CASE_FIXTURE(real_world, "a timer fires once, when it is due, and never from within arm") {
+    auto timer = env->make_timer();
+    int fired = 0;
+    auto at = env->now() + 30ms;
+    timer->arm(at, [&] {
+        ++fired;
+        CHECK(env->now() >= at);
+    });
+    CHECK(until([&] { return fired == 1; }));
+    SUBCASE("a time that has passed already") {
+        at = env->now() - 1h;
+        timer->arm(at, [&] { ++fired; });
+        CHECK(fired == 1);
+        CHECK(until([&] { return fired == 2; }));
+    }
+    SUBCASE("a later time replaces the earlier one") {
+        timer->arm(env->now() + 20ms, [&] { fired += 100; });
+        at = env->now() + 60ms;
+        timer->arm(at, [&] {
+            ++fired;
+            CHECK(env->now() >= at);
+        });
+        CHECK(until([&] { return fired == 2; }));
+    }
+    SUBCASE("an earlier time replaces the later one") {
+        timer->arm(env->now() + 1h, [&] { fired += 100; });
+        timer->arm(env->now() + 10ms, [&] { ++fired; });
+        CHECK(until([&] { return fired == 2; }));
+    }
+    SUBCASE("a time that no clock reaches") {
+        timer->arm(boot_clock::time_point::max(), [&] { fired += 100; });
+        timer->arm(env->now() + 10ms, [&] { ++fired; });
+        CHECK(until([&] { return fired == 2; }));
+    }
+    run_for(*io, 50ms);
+    CHECK(fired < 3);
+}
+
+TEST_CASE_FIXTURE(real_world,
+                  "a timer that was cancelled or destroyed neither fires nor keeps the loop") {
+    auto cancelled = env->make_timer();
+    auto destroyed = env->make_timer();
+    auto ready = env->make_timer();
+    cancelled->arm(env->now() + 10s, [] { FAIL_CHECK("cancelled"); });
+    destroyed->arm(env->now() + 10s, [] { FAIL_CHECK("destroyed"); });
+    ready->arm(env->now(), [] { FAIL_CHECK("cancelled when it was due"); });
+    std::this_thread::sleep_for(2ms);
+    cancelled->cancel();
+    ready->cancel();
+    destroyed.reset();
+    const auto begin = env->now();
+    io->restart();
+    io->run();
+    CHECK(env->now() - begin < scaled(1s));
+}
+
+TEST_CASE_FIXTURE(real_world, "a timer may arm and destroy itself while it fires") {
+    auto timer = env->make_timer();
+    int fired = 0;
+    std::function<void()> again = [&] {
+        if (++fired == 3)
+            timer.reset();
+        else
+            timer->arm(env->now() + 1ms, [&] { again(); });
+    };
+    timer->arm(env->now(), [&] { again(); });
+    CHECK(until([&] { return !timer; }));
+    CHECK(fired == 3);
+}
+
+TEST_CASE_FIXTURE(real_world, "readiness outlives the descriptor that it was made for") {
+    env->make_timer(); // the reactor's own descriptors exist now
+    socket_pair pair;
+    const auto fds = open_fds();
+    auto ready = env->make_readiness(pair.near());
+    CHECK(open_fds() == fds + 1);
+    int readable = 0;
+    int writable = 0;
+    ready->wait_writable([&] { ++writable; });
+    ready->wait_readable([&] { ++readable; });
+    CHECK(writable == 0);
+    CHECK(until([&] { return writable == 1; }));
+    CHECK(readable == 0);
+    pair.close_near(); // as the C client does it
+    pair.write();
+    CHECK(until([&] { return readable == 1; }));
+    // Not consumed: it is ready again.
+    ready->wait_readable([&] { ++readable; });
+    CHECK(until([&] { return readable == 2; }));
+    ready.reset();
+    CHECK(open_fds() == fds - 1);
+}
+
+TEST_CASE_FIXTURE(real_world,
+                  "readiness that is destroyed calls nobody, not even when it was due") {
+    socket_pair pair;
+    auto ready = env->make_readiness(pair.near());
+    ready->wait_readable([&] { CHECK(ready); });
+    pair.write();
+    io->poll_one(); // it is in the queue now, or has run
+    ready.reset();
+    run_for(*io, 20ms);
+    auto inside = env->make_readiness(pair.near());
+    bool called = false;
+    inside->wait_readable([&] {
+        inside.reset();
+        called = true;
+    });
+    CHECK(until([&] { return called; }));
+}
+
+TEST_CASE_FIXTURE(real_world, "a descriptor that cannot be duplicated is an exception") {
+    env->make_timer();
+    const auto fds = open_fds();
+    CHECK_THROWS_AS(env->make_readiness({-1, 1}), boost::system::system_error);
+    CHECK_THROWS_AS(env->make_readiness({12345, 1}), boost::system::system_error);
+    CHECK(open_fds() == fds);
+}
+
+TEST_CASE_FIXTURE(real_world, "what is posted runs later, in order, and not after the end") {
+    std::string order;
+    env->post([&] { order += 'a'; });
+    env->post([&] { order += 'b'; });
+    CHECK(order.empty());
+    CHECK(until([&] { return order == "ab"; }));
+    env->post([] { FAIL_CHECK("ran"); });
+    env.reset();
+    run_for(*io, 20ms);
+}
+
+TEST_CASE_FIXTURE(real_world, "no notification of any thread is lost") {
+    std::atomic<int> given{0};
+    int taken = 0;
+    int woken = 0;
+    auto wakeup = env->make_wakeup([&] {
+        ++woken;
+        taken += given.exchange(0);
+    });
+    constexpr int each = 20'000;
+    const auto notify = [&] {
+        for (int i = 0; i < each; ++i) {
+            ++given;
+            wakeup->notify();
+            if (i % 64 == 0) std::this_thread::yield();
+        }
+    };
+    std::thread one(notify);
+    std::thread two(notify);
+    CHECK(until([&] { return taken == 2 * each; }));
+    one.join();
+    two.join();
+    CHECK(woken >= 1);
+    CHECK(woken <= 2 * each);
+    const int before = woken;
+    run_for(*io, 20ms);
+    CHECK(woken == before);
+}
+
+TEST_CASE_FIXTURE(real_world, "a wake-up that was stopped or destroyed lets the loop end") {
+    auto stopped = env->make_wakeup([] { FAIL_CHECK("stopped"); });
+    auto destroyed = env->make_wakeup([] { FAIL_CHECK("destroyed"); });
+    stopped->notify();
+    destroyed->notify();
+    stopped->stop();
+    destroyed.reset();
+    stopped->notify();
+    io->restart();
+    io->run();
+    std::unique_ptr<wakeup> itself;
+    bool woken = false;
+    itself = env->make_wakeup([&] {
+        itself.reset();
+        woken = true;
+    });
+    itself->notify();
+    CHECK(until([&] { return woken; }));
+}
+
+TEST_CASE_FIXTURE(real_world, "names are resolved, and those that do not exist are errors") {
+    std::vector<std::string> found;
+    boost::system::error_code error;
+    int answers = 0;
+    env->resolve("localhost", [&](const auto& e, const auto& addresses) {
+        ++answers;
+        error = e;
+        found = addresses;
+    });
+    CHECK(answers == 0);
+    CHECK(until([&] { return answers == 1; }));
+    CHECK_FALSE(error);
+    CHECK(std::find(found.begin(), found.end(), "127.0.0.1") != found.end());
+    CHECK(std::adjacent_find(found.begin(), found.end()) == found.end());
+    env->resolve("no-such-host.invalid", [&](const auto& e, const auto& addresses) {
+        ++answers;
+        error = e;
+        found = addresses;
+    });
+    CHECK(run_until(
+        *io, [&] { return answers == 2; }, 30s));
+    CHECK(error);
+    CHECK(found.empty());
+    env->resolve("localhost", [](const auto&, const auto&) { FAIL_CHECK("after the end"); });
+    env.reset();
+    run_for(*io, 20ms);
+}

@@ -1,0 +1,235 @@
+// A waiter that goes, at every point where lock() waits for something: it is told at once, nothing
+// of it stays, and the others go on in order.
+
+#include "support/lock_harness.hpp"
+
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <doctest/doctest.h>
+
+using namespace paddock;
+using namespace paddock::test;
+using namespace boost::asio::experimental::awaitable_operators;
+
+namespace {
+
+enum class way_out { total, terminal, time_limit };
+constexpr way_out ways_out[] = {way_out::total, way_out::terminal, way_out::time_limit};
+
+asking enter(mutex& m, way_out how) {
+    if (how == way_out::time_limit) return ask_for(m, 100ms);
+    return ask(m);
+}
+
+asio::awaitable<void> leave(asking a, way_out how) {
+    if (how == way_out::total) a->cancel(asio::cancellation_type::total);
+    if (how == way_out::terminal) a->cancel(asio::cancellation_type::terminal);
+    co_await finished(a);
+    CHECK_FALSE(held(a));
+    if (how == way_out::time_limit)
+        CHECK_MESSAGE(!a->error, a->error.message());
+    else
+        CHECK(a->error == asio::error::operation_aborted);
+}
+
+/// Where the world stands still while the waiter leaves.
+struct place {
+    const char* name;
+    bool foreign_holder;
+    direction way;
+    std::int32_t opcode;
+};
+constexpr place places[] = {
+    {"before the server hears of the create", false, direction::up, opcode::create2},
+    {"before the create's answer", false, direction::down, opcode::create2},
+    {"before the server hears of the listing", false, direction::up, opcode::children2},
+    {"before the listing's answer", false, direction::down, opcode::children2},
+    {"before the create's answer, behind another", true, direction::down, opcode::create2},
+    {"before the listing's answer, behind another", true, direction::down, opcode::children2},
+    {"before the server hears of the watch", true, direction::up, opcode::get},
+    {"before the watch's answer", true, direction::down, opcode::get},
+};
+
+/// The lock is in order: who is left in it gets it, one after the other, who comes later too, and
+/// nothing stays.
+asio::awaitable<void> everybody_is_served(scene& s, std::vector<asking> rest = {}) {
+    int before = -1;
+    for (auto& a : rest) {
+        co_await granted(a);
+        CHECK(sequence_of(held(a).path()) > before);
+        before = sequence_of(held(a).path());
+        co_await held(a).unlock();
+    }
+    co_await s.until_line(0);
+    const auto other = queue_up(s.direct, s.path);
+    const auto last = ask(s.lock);
+    co_await s.until_line(2);
+    CHECK_FALSE(last->done());
+    s.direct.remove(other);
+    co_await granted(last);
+    co_await held(last).unlock();
+    CHECK(s.line().empty());
+}
+
+} // namespace
+
+CO_TEST("a waiter leaves at any point of its way") {
+    test.time_limit(60s);
+    scene s(executor);
+    co_await s.zk.connect();
+    for (const auto how : ways_out)
+        for (const auto& at : places) {
+            INFO(at.name << ", way out " << static_cast<int>(how));
+            std::string other;
+            if (at.foreign_holder) other = queue_up(s.direct, s.path);
+            s.proxy.hold_if(at.way, [&](const frame& f) { return f.opcode == at.opcode; });
+            const auto a = enter(s.lock, how);
+            co_await eventually([&] { return s.proxy.waiting(at.way) > 0; });
+            CHECK_FALSE(a->done());
+            co_await leave(a, how); // while nothing moves
+            std::vector<asking> rest{ask(s.lock)};
+            s.proxy.release(at.way);
+            if (at.foreign_holder) s.direct.remove(other);
+            co_await everybody_is_served(s, rest);
+            CHECK(a->times == 1);
+        }
+}
+
+CO_TEST("a waiter leaves from the front, from the middle and from the end of the line") {
+    test.time_limit(60s);
+    scene s(executor);
+    for (const auto how : ways_out)
+        for (std::size_t who = 0; who < 3; ++who) {
+            const auto other = queue_up(s.direct, s.path);
+            std::vector<asking> all;
+            for (std::size_t i = 0; i < 3; ++i)
+                all.push_back(i == who ? enter(s.lock, how) : ask(s.lock));
+            co_await s.until_line(4);
+            co_await leave(all[who], how);
+            all.erase(all.begin() + static_cast<std::ptrdiff_t>(who));
+            co_await s.until_line(3);
+            s.direct.remove(other);
+            co_await everybody_is_served(s, all);
+        }
+}
+
+CO_TEST("a waiter leaves between two foreign nodes") {
+    scene s(executor);
+    for (const auto how : ways_out) {
+        const auto first = queue_up(s.direct, s.path);
+        const auto a = enter(s.lock, how);
+        co_await s.until_line(2);
+        const auto second = queue_up(s.direct, s.path);
+        const auto b = ask(s.lock);
+        co_await s.until_line(4);
+        co_await leave(a, how);
+        co_await s.until_line(3);
+        s.direct.remove(first);
+        co_await s.zk.exists("/");
+        CHECK_FALSE(b->done());
+        s.direct.remove(second);
+        co_await everybody_is_served(s, std::vector<asking>(1, b));
+    }
+}
+
+CO_TEST("a waiter leaves before there is a connection, and while it is lost") {
+    scene s(executor);
+    s.proxy.refuse(true);
+    for (const auto how : ways_out)
+        co_await leave(enter(s.lock, how), how);
+    s.proxy.refuse(false);
+    co_await s.zk.connect();
+    CHECK(s.line().empty());
+    for (const auto how : ways_out) {
+        const auto other = queue_up(s.direct, s.path);
+        const auto a = enter(s.lock, how);
+        co_await s.until_line(2);
+        s.proxy.refuse(true);
+        s.proxy.cut_all(cut::rst);
+        co_await eventually([&] { return s.zk.state() == client_state::suspended; });
+        co_await leave(a, how);
+        CHECK(s.line().size() == 2);
+        s.proxy.refuse(false);
+        co_await s.until_line(1);
+        s.direct.remove(other);
+        co_await everybody_is_served(s);
+    }
+}
+
+CO_TEST("when a cancellation meets the grant, either wins, and the next is served") {
+    test.time_limit(60s);
+    scene s(executor);
+    int won = 0, left = 0;
+    for (int hops = 0; hops < 60; ++hops) {
+        const auto other = queue_up(s.direct, s.path);
+        const auto a = ask(s.lock);
+        const auto b = ask(s.lock);
+        co_await eventually([&] { return s.proxy.count(direction::down, opcode::get) == 2; });
+        s.proxy.hold(direction::down);
+        s.direct.remove(other);
+        co_await eventually([&] { return s.proxy.waiting(direction::down) > 0; });
+        if (hops % 3 == 0) a->cancel();
+        s.proxy.release(direction::down);
+        if (hops % 3 == 1) a->cancel();
+        asio::steady_timer moment(executor, hops * 20us);
+        co_await moment.async_wait(asio::use_awaitable);
+        a->cancel();
+        co_await finished(a);
+        if (a->error) {
+            CHECK(a->error == asio::error::operation_aborted);
+            ++left;
+        } else {
+            CHECK(held(a).valid());
+            ++won;
+            held(a) = guard();
+        }
+        co_await granted(b);
+        co_await held(b).unlock();
+        co_await s.until_line(0);
+        s.proxy.forget_frames();
+    }
+    CHECK(won > 0);
+    CHECK(left > 0);
+}
+
+CO_TEST("with || the loser leaves, and a lock that comes too late is given back") {
+    scene s(executor);
+    asio::steady_timer timer(executor, 50ms);
+    const auto other = queue_up(s.direct, s.path);
+    {
+        auto first = co_await (s.lock.lock() || timer.async_wait(asio::use_awaitable));
+        CHECK(first.index() == 1);
+    }
+    co_await s.until_line(1);
+    s.direct.remove(other);
+    for (int i = 0; i < 20; ++i) {
+        timer.expires_after(i * 100us);
+        auto first = co_await (s.lock.lock() || timer.async_wait(asio::use_awaitable));
+        if (first.index() == 0) CHECK(std::get<0>(first).valid());
+    }
+    co_await everybody_is_served(s);
+    timer.expires_after(10s);
+    auto first = co_await (s.lock.lock() || timer.async_wait(asio::use_awaitable));
+    CHECK(first.index() == 0);
+}
+
+CO_TEST("a mutex and a client may go while somebody waits") {
+    scene s(executor);
+    const auto other = queue_up(s.direct, s.path);
+    asking a, b;
+    {
+        client brief(executor, s.proxy.address());
+        {
+            mutex m(brief, s.path);
+            a = ask(m);
+            b = ask(m);
+        }
+        co_await s.until_line(3);
+        CHECK_FALSE(a->done());
+    }
+    co_await finished(a);
+    co_await finished(b);
+    CHECK(a->error == errc::closed);
+    CHECK(b->error == errc::closed);
+    co_await s.until_line(1);
+    s.direct.remove(other);
+}

@@ -1,0 +1,185 @@
+// The connection lost at every packet of lock() and unlock(), before, in and behind it.
+
+#include "support/lock_harness.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace paddock;
+using namespace paddock::test;
+
+namespace {
+
+constexpr std::ptrdiff_t places[] = {0, 9, -1}; // bytes that still go through; -1: all of them
+constexpr direction ways[] = {direction::up, direction::down};
+
+/// Everybody gets the lock, one at a time, in the order of the nodes.
+asio::awaitable<void> all_served(std::vector<asking> waiting) {
+    const auto done = [](const asking& a) { return a->done(); };
+    int before = -1;
+    while (!waiting.empty()) {
+        co_await eventually([&] { return std::any_of(waiting.begin(), waiting.end(), done); });
+        REQUIRE(std::count_if(waiting.begin(), waiting.end(), done) == 1);
+        const auto next = std::find_if(waiting.begin(), waiting.end(), done);
+        const auto a = *next;
+        waiting.erase(next);
+        co_await granted(a);
+        CHECK(sequence_of(held(a).path()) > before);
+        before = sequence_of(held(a).path());
+        const auto end = give_back(held(a));
+        co_await finished(end);
+        CHECK_MESSAGE(!end->error, end->error.message());
+    }
+}
+
+} // namespace
+
+CO_TEST("a connection cut anywhere costs an uncontended lock nothing but time") {
+    test.time_limit(90s);
+    scene s(executor);
+    co_await s.zk.connect();
+    std::size_t cuts = 0;
+    for (const auto way : ways)
+        for (const auto bytes : places)
+            for (std::size_t n = 0; n < 20; ++n) {
+                INFO("frame " << n << ", direction " << static_cast<int>(way) << ", after " << bytes
+                              << " bytes");
+                s.proxy.cut_at(way, n, bytes, n % 2 == 0 ? cut::fin : cut::rst);
+                const auto a = ask(s.lock);
+                co_await granted(a);
+                CHECK(s.direct.stat(std::string(held(a).path()))->czxid ==
+                      held(a).fencing_token().zxid);
+                const auto end = give_back(held(a));
+                co_await finished(end);
+                CHECK_MESSAGE(!end->error, end->error.message());
+                co_await s.until_line(0);
+                if (s.proxy.cuts() == cuts) break;
+                cuts = s.proxy.cuts();
+                co_await s.until_connected();
+            }
+    s.proxy.forget_plans();
+    CHECK(cuts >= 3 * (3 + 3)); // create, list, delete
+    CHECK(s.zk.epoch() == 1);
+}
+
+CO_TEST("a connection cut anywhere costs a contended lock nothing but time") {
+    test.time_limit(120s);
+    scene s(executor);
+    client other(executor, shared_server().address());
+    mutex others(other, s.path);
+    co_await s.zk.connect();
+    co_await other.connect();
+    std::size_t cuts = 0;
+    for (const auto way : ways)
+        for (std::size_t n = 0; n < 60; ++n) {
+            const auto bytes = places[n % 3];
+            INFO("frame " << n << ", direction " << static_cast<int>(way) << ", after " << bytes
+                          << " bytes");
+            const auto first = queue_up(s.direct, s.path);
+            s.proxy.cut_at(way, n, bytes, n % 2 == 0 ? cut::fin : cut::rst);
+            std::vector<asking> all;
+            for (int i = 0; i < 2; ++i) {
+                all.push_back(ask(s.lock));
+                all.push_back(ask(others));
+                all.push_back(ask(s.lock));
+            }
+            // One node for each that lives, and no second one after everything was repaired.
+            co_await s.until_line(7);
+            co_await s.until_connected();
+            co_await s.zk.exists("/");
+            co_await s.until_line(7);
+            s.direct.remove(first);
+            co_await all_served(all);
+            co_await s.until_line(0);
+            if (s.proxy.cuts() == cuts) break;
+            cuts = s.proxy.cuts();
+            co_await s.until_connected();
+        }
+    s.proxy.forget_plans();
+    CHECK(cuts >= 20);
+    CHECK(s.zk.epoch() == 1);
+}
+
+CO_TEST("the holder and the waiters outlive a lost connection with their places and tokens") {
+    scene s(executor);
+    const auto a = ask(s.lock);
+    co_await granted(a);
+    std::vector<asking> rest;
+    for (int i = 0; i < 5; ++i)
+        rest.push_back(ask(s.lock));
+    co_await s.until_line(6);
+    const auto before = s.line();
+    for (const auto how : {cut::fin, cut::rst}) {
+        s.proxy.cut_all(how);
+        co_await eventually([&] { return s.zk.state() != client_state::connected; });
+        co_await s.until_connected();
+        co_await s.zk.exists("/");
+        CHECK(s.line() == before);
+        CHECK(held(a).valid());
+    }
+    co_await held(a).unlock();
+    co_await all_served(rest);
+    co_await s.until_line(0);
+}
+
+CO_TEST("creates whose answers are lost are found again, and none is sent twice") {
+    scene s(executor);
+    co_await s.zk.connect();
+    s.proxy.hold(direction::down);
+    std::vector<asking> all;
+    for (int i = 0; i < 50; ++i)
+        all.push_back(ask(s.lock));
+    co_await s.until_line(50);
+    const auto before = s.line();
+    s.proxy.forget_frames();
+    s.proxy.cut_all(cut::rst);
+    s.proxy.release(direction::down);
+    co_await granted(all[0]);
+    CHECK(s.line() == before);
+    CHECK(s.sent(opcode::create2) == 0);
+    for (const auto& a : all) {
+        co_await granted(a);
+        CHECK(s.direct.stat(std::string(held(a).path()))->czxid == held(a).fencing_token().zxid);
+        co_await held(a).unlock();
+    }
+    co_await s.until_line(0);
+}
+
+CO_TEST("a create that nobody waits for any more is cleared away when its answer was lost") {
+    scene s(executor);
+    co_await s.zk.connect();
+    s.proxy.hold(direction::down);
+    const auto a = ask(s.lock);
+    co_await s.until_line(1);
+    a->cancel();
+    co_await finished(a);
+    CHECK(a->error == asio::error::operation_aborted);
+    s.proxy.cut_all(cut::rst);
+    s.proxy.release(direction::down);
+    co_await s.until_line(0);
+}
+
+CO_TEST("after a reconnect the deletes go out before what the application wants") {
+    scene s(executor);
+    const auto a = ask(s.lock);
+    const auto b = ask(s.lock);
+    co_await granted(a);
+    co_await s.until_line(2);
+    s.proxy.refuse(true);
+    s.proxy.cut_all(cut::fin);
+    co_await eventually([&] { return s.zk.state() == client_state::suspended; });
+    const auto user =
+        start<paddock::node_stat>([&](auto token) { s.zk.exists("/", std::move(token)); });
+    const auto change = start<paddock::node_stat>(
+        [&](auto token) { s.zk.set(s.path, "x", any_version, std::move(token)); });
+    held(a) = guard();
+    s.proxy.forget_frames();
+    s.proxy.refuse(false);
+    co_await finished(user);
+    co_await finished(change);
+    auto seen = s.requests();
+    std::erase(seen, opcode::set_watches);
+    std::erase(seen, opcode::set_watches2);
+    REQUIRE_FALSE(seen.empty());
+    CHECK(seen.front() == opcode::remove);
+    co_await granted(b);
+}

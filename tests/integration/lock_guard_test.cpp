@@ -1,0 +1,277 @@
+// What a guard promises: moving, unlocking, asking the ensemble, and writing under the lock.
+
+#include "support/lock_harness.hpp"
+
+#include <doctest/doctest.h>
+
+#include <unistd.h>
+
+using namespace paddock;
+using namespace paddock::test;
+
+namespace {
+
+using results = std::vector<operation_result>;
+
+under_way<results> transact(guard& g, std::vector<operation> steps) {
+    return start<results>([&](auto token) { g.transaction(std::move(steps), std::move(token)); });
+}
+
+under_way<> verify(guard& g) {
+    return start([&](auto token) { g.verify(std::move(token)); });
+}
+
+asio::awaitable<void> disconnect(scene& s) {
+    s.proxy.refuse(true);
+    s.proxy.cut_all(cut::fin);
+    co_await eventually([&] { return s.zk.state() == client_state::suspended; });
+}
+
+} // namespace
+
+CO_TEST("a guard can be moved, and only the last one gives the lock back") {
+    scene s(executor);
+    guard a = co_await s.lock.lock();
+    const auto token = a.fencing_token();
+    const auto path = std::string(a.path());
+    guard b(std::move(a));
+    CHECK_FALSE(a);
+    CHECK_FALSE(a.valid());
+    CHECK(a.path().empty());
+    CHECK(a.fencing_token() == fencing_token{});
+    CHECK(b.valid());
+    CHECK(b.path() == path);
+    CHECK(b.fencing_token() == token);
+    guard& same = b;
+    b = std::move(same);
+    CHECK(b.valid());
+    a = std::move(b);
+    CHECK(a.valid());
+    co_await s.zk.exists("/");
+    CHECK(s.line().size() == 1);
+
+    mutex other(s.zk, s.path, {.name = "other"});
+    a = co_await other.lock(); // gives back what it held
+    CHECK(a.valid());
+    CHECK(a.path() != path);
+    co_await s.until_line(1);
+    CHECK(s.path + '/' + s.line()[0] == a.path());
+    a = guard();
+    co_await s.until_line(0);
+}
+
+CO_TEST("an empty guard refuses whatever would wait") {
+    guard none;
+    CHECK_FALSE(none);
+    CHECK_FALSE(none.valid());
+    const auto ignore = [](auto&&...) {};
+    CHECK_THROWS_AS(none.lost(ignore), system_error);
+    CHECK_THROWS_AS(none.unlock(ignore), system_error);
+    CHECK_THROWS_AS(none.verify(ignore), system_error);
+    CHECK_THROWS_AS(none.transaction({}, ignore), system_error);
+    co_return;
+}
+
+CO_TEST("lost() tells that the guard gave the lock back") {
+    scene s(executor);
+    for (const bool by_unlock : {true, false}) {
+        const auto a = ask(s.lock);
+        co_await granted(a);
+        const auto one = end_of(held(a));
+        const auto another = end_of(held(a));
+        const auto cancelled = end_of(held(a));
+        cancelled->cancel();
+        co_await finished(cancelled);
+        CHECK(cancelled->error == asio::error::operation_aborted);
+        CHECK_FALSE(one->done());
+        if (by_unlock)
+            co_await held(a).unlock();
+        else
+            held(a) = guard();
+        co_await finished(one);
+        co_await finished(another);
+        CHECK(one->error == errc::released);
+        CHECK(another->error == errc::released);
+    }
+}
+
+CO_TEST("cancelling an unlock ends the waiting, not the delete") {
+    scene s(executor);
+    const auto a = ask(s.lock);
+    co_await granted(a);
+    s.proxy.hold(direction::up);
+    const auto end = give_back(held(a));
+    CHECK_FALSE(held(a));
+    co_await eventually([&] { return s.proxy.waiting(direction::up) > 0; });
+    end->cancel();
+    co_await finished(end);
+    CHECK(end->error == asio::error::operation_aborted);
+    CHECK(s.line().size() == 1);
+    s.proxy.release(direction::up);
+    co_await s.until_line(0);
+}
+
+CO_TEST("an unlock without a connection completes when the connection is back") {
+    scene s(executor);
+    const auto a = ask(s.lock);
+    co_await granted(a);
+    co_await disconnect(s);
+    const auto end = give_back(held(a));
+    s.proxy.refuse(false);
+    co_await finished(end);
+    CHECK_MESSAGE(!end->error, end->error.message());
+    CHECK(s.line().empty());
+}
+
+CO_TEST("after two session timeouts without a connection nobody knows what became of an unlock") {
+    scene s(executor, short_session(1s));
+    const auto a = ask(s.lock);
+    mutex other(s.zk, s.path, {.name = "other"});
+    const auto b = ask(other);
+    co_await granted(a);
+    co_await granted(b);
+    const auto begin = std::chrono::steady_clock::now();
+    co_await disconnect(s);
+    const auto end = give_back(held(a));
+    co_await finished(end);
+    CHECK(end->error == errc::outcome_unknown);
+    CHECK(std::chrono::steady_clock::now() - begin >= 1900ms);
+    const auto late = give_back(held(b)); // it does not wait again
+    co_await finished(late);
+    CHECK(late->error == errc::outcome_unknown);
+    s.proxy.refuse(false);
+    co_await s.until_line(0);
+}
+
+CO_TEST("verify asks the ensemble, and ends a hold whose node is gone") {
+    scene s(executor);
+    const auto a = ask(s.lock);
+    co_await granted(a);
+    auto checked = verify(held(a));
+    co_await finished(checked);
+    CHECK_MESSAGE(!checked->error, checked->error.message());
+    CHECK(s.sent(opcode::multi) == 1);
+
+    co_await disconnect(s);
+    checked = verify(held(a));
+    s.proxy.refuse(false);
+    co_await finished(checked);
+    CHECK_MESSAGE(!checked->error, checked->error.message());
+
+    s.direct.remove(std::string(held(a).path()));
+    checked = verify(held(a));
+    co_await finished(checked);
+    CHECK(checked->error == errc::lock_lost);
+    CHECK_FALSE(held(a).valid());
+}
+
+CO_TEST("a transaction is executed as a whole, under the lock") {
+    scene s(executor);
+    const auto a = ask(s.lock);
+    co_await granted(a);
+    s.direct.set(std::string(held(a).path()), "__REVOKE__"); // changes its version
+    const auto base = s.path + "-data";
+    auto t = transact(held(a), {op::create{.path = base, .data = "one"},
+                                op::create{.path = base + "/x"}, op::set{base, "two"}});
+    co_await finished(t);
+    REQUIRE_MESSAGE(!t->error, t->error.message());
+    const auto& done = std::get<0>(t->result);
+    REQUIRE(done.size() == 3);
+    CHECK(done[0].path == base);
+    CHECK(done[1].path == base + "/x");
+    CHECK(done[2].stat.version == 1);
+    CHECK(s.direct.get(base).data == "two");
+
+    t = transact(held(a), {op::set{base, "three"}, op::create{.path = base + "/x"}});
+    co_await finished(t);
+    CHECK(t->error == zk_errc::node_exists);
+    CHECK(std::get<0>(t->result).empty());
+    CHECK(s.direct.get(base).data == "two");
+    t = transact(held(a), {op::set{base + "/missing", "three"}});
+    co_await finished(t);
+    CHECK(t->error == zk_errc::no_node); // and not lock_lost
+    CHECK(held(a).valid());
+    t = transact(held(a), {op::set{"no path", ""}});
+    co_await finished(t);
+    CHECK(t->error == errc::bad_argument);
+    s.direct.remove_all(base);
+}
+
+CO_TEST("a transaction of a hold that is over does nothing") {
+    scene s(executor);
+    const auto a = ask(s.lock);
+    co_await granted(a);
+    const auto base = s.path + "-data";
+    s.proxy.hold(direction::down); // so that only the ensemble knows
+    s.direct.remove(std::string(held(a).path()));
+    CHECK(held(a).valid());
+    auto t = transact(held(a), {op::create{.path = base}});
+    co_await eventually([&] { return s.sent(opcode::multi) == 1; });
+    s.proxy.release(direction::down);
+    co_await finished(t);
+    CHECK(t->error == errc::lock_lost);
+    CHECK_FALSE(held(a).valid());
+    t = transact(held(a), {op::create{.path = base}});
+    co_await finished(t);
+    CHECK(t->error == errc::lock_lost);
+    CHECK(s.sent(opcode::multi) == 1);
+    CHECK_FALSE(s.direct.exists(base));
+}
+
+CO_TEST("a transaction whose answer is lost says so, and one of a lost hold is not sent later") {
+    scene s(executor);
+    const auto a = ask(s.lock);
+    co_await granted(a);
+    const auto base = s.path + "-data";
+    s.proxy.hold_if(direction::down, [](const frame& f) { return f.opcode == opcode::multi; });
+    auto t = transact(held(a), {op::create{.path = base}});
+    co_await eventually([&] { return s.proxy.waiting(direction::down) > 0; });
+    s.proxy.cut_all(cut::rst);
+    s.proxy.release(direction::down);
+    co_await finished(t);
+    CHECK(t->error == errc::outcome_unknown);
+    CHECK(s.direct.exists(base));
+    s.direct.remove(base);
+    co_await s.until_connected();
+
+    co_await disconnect(s);
+    t = transact(held(a), {op::create{.path = base}});
+    s.direct.remove(std::string(held(a).path()));
+    s.proxy.refuse(false);
+    co_await finished(t);
+    CHECK(t->error == errc::lock_lost);
+    CHECK_FALSE(s.direct.exists(base));
+}
+
+CO_TEST("contenders() tells who holds and who waits, in order") {
+    scene s(executor, {}, {.label = "näher \"dran\""});
+    mutex nowhere(s.zk, s.path + "/missing");
+    CHECK((co_await nowhere.contenders()).empty());
+    const auto begin = std::chrono::system_clock::now() - 1ms;
+    const auto a = ask(s.lock);
+    co_await granted(a);
+    const auto other = queue_up(s.direct, s.path);
+    s.direct.set(other, "not JSON");
+    const auto b = ask(s.lock);
+    co_await s.until_line(3);
+    const auto line = co_await s.lock.contenders();
+    REQUIRE(line.size() == 3);
+    CHECK(line[0].holder);
+    CHECK_FALSE(line[1].holder);
+    CHECK_FALSE(line[2].holder);
+    CHECK(line[0].path == held(a).path());
+    CHECK(line[0].token == held(a).fencing_token());
+    CHECK(line[0].session == s.zk.session_id());
+    CHECK(line[0].label == "näher \"dran\"");
+    CHECK(line[0].pid == ::getpid());
+    CHECK_FALSE(line[0].host.empty());
+    CHECK(line[0].since >= begin);
+    CHECK(line[0].since <= std::chrono::system_clock::now());
+    CHECK(line[0].sequence < line[1].sequence);
+    CHECK(line[1].sequence < line[2].sequence);
+    CHECK(line[1].path == other);
+    CHECK(line[1].data == "not JSON");
+    CHECK(line[1].session == s.direct.session_id());
+    CHECK(line[1].label.empty());
+    CHECK(line[2].token > line[0].token);
+}

@@ -1,0 +1,102 @@
+#!/bin/sh
+# Builds paddock and runs its tests. The last line is "N passed, N failed".
+#
+#   sh tests/run.sh [--quick] [--asan | --tsan] [--clang] [--no-install] [filter…]
+#
+#   --quick       leaves out what takes longer than a minute
+#   --asan        with g++'s address and undefined behaviour sanitizers
+#   --tsan        with g++'s thread sanitizer
+#   --clang       with clang 14 instead of g++
+#   --no-install  does not check the installation
+#   --werror      warnings are errors
+#   filter…       goes to `meson test`: names of tests, or --suite unit
+#
+# PADDOCK_BUILD names another build folder than build-<variant>.
+set -eu
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+. "$root/tests/support/common.sh"
+
+give_up() {
+  echo "$1" >&2
+  echo "0 passed, 1 failed"
+  exit 1
+}
+
+sanitizer=
+compiler=g++
+werror=
+quick=
+no_install=
+left=$#
+while [ "$left" -gt 0 ]; do
+  argument=$1
+  shift
+  case $argument in
+    --asan | --tsan) sanitizer=${argument#--} ;;
+    --clang) compiler=clang++-14 ;;
+    --werror) werror=yes ;;
+    --quick) quick=yes ;;
+    --no-install) no_install=yes ;;
+    --help | -h) sed -n '2,/^set/s/^#\{0,1\} \{0,1\}//p' "$0" | sed '$d'; exit 0 ;;
+    *) set -- "$@" "$argument" ;; # a filter
+  esac
+  left=$((left - 1))
+done
+
+variant=${sanitizer:-plain}
+[ "$compiler" = g++ ] || variant=clang${sanitizer:+-$sanitizer}
+build=${PADDOCK_BUILD:-$root/build-$variant${werror:+-werror}}
+patience=1
+wrapper=
+compiler_package=
+[ "$compiler" = g++ ] || compiler_package=clang-14:clang++-14
+
+# shellcheck disable=SC2086
+need_packages $build_packages $server_packages $test_packages $compiler_package || exit 1
+
+[ -z "$quick" ] || set -- "$@" --no-suite slow
+[ -z "$no_install" ] || set -- "$@" --no-suite install
+options="-Dtests=enabled ${werror:+-Dwerror=true}"
+flags=
+# For clang it is the compiling that counts: its warnings do not depend on the optimisation.
+[ "$compiler" = g++ ] || options="$options -Doptimization=0"
+case $sanitizer in
+  asan)
+    options="$options -Db_sanitize=address,undefined -Doptimization=1"
+    # The checks that are left out double the time it takes to compile, and most of what they find
+    # ends in a crash anyway. g++ sees uninitialised variables where the sanitizer has been at work.
+    flags="-g1 -fno-sanitize-recover=all -fno-sanitize=null,alignment,object-size"
+    flags="$flags -Wno-maybe-uninitialized"
+    patience=4
+    ;;
+  tsan)
+    options="$options -Db_sanitize=thread -Doptimization=1"
+    flags="-g1 -Wno-tsan"
+    patience=4
+    # g++ 12's thread sanitizer does not cope with as many random address bits as newer kernels use.
+    if setarch -R true 2>/dev/null; then wrapper="setarch -R"; fi
+    ;;
+esac
+export CXX="$compiler" CXXFLAGS="${CXXFLAGS:-} $flags"
+export ASAN_OPTIONS="detect_stack_use_after_return=1:${ASAN_OPTIONS:-}"
+export UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}"
+export TSAN_OPTIONS="second_deadlock_stack=1:${TSAN_OPTIONS:-}"
+
+# Killed test programs cannot remove their servers' folders: all of them are made in this one.
+TMPDIR=$(mktemp -d)
+export TMPDIR
+trap 'end_child; rm -rf "$TMPDIR"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+# shellcheck disable=SC2086
+configure "$build" $options || give_up "The configuration failed."
+run ninja -C "$build" || give_up "The build failed."
+log=$build/meson-logs/testlog.json
+rm -f "$log"
+# shellcheck disable=SC2086
+run $wrapper meson test -C "$build" --no-rebuild --timeout-multiplier "$patience" "$@" ||
+  [ -f "$log" ] || give_up "meson test failed, or no test fits the filter."
+[ -f "$log" ] || give_up "No test was run."
+python3 "$root/tests/support/count.py" "$log"

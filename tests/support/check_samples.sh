@@ -1,0 +1,44 @@
+#!/bin/sh
+# Runs every sample against a private server, and looks at what it says.
+#   check_samples.sh SOURCE-ROOT FOLDER-OF-THE-PROGRAMS
+set -eu
+root=$1
+programs=$2
+. "$root/tests/support/server.sh"
+trap stop_server EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+fail() {
+  echo "$1" >&2
+  exit 1
+}
+
+expect() { # pattern, how often, what the sample said
+  found=$(printf '%s\n' "$3" | grep -cE "$1" || true)
+  [ "$found" -eq "$2" ] || fail "expected $2 lines like '$1', found $found in: $3"
+}
+
+for sample in "$root"/samples/*.cpp; do
+  [ "$(wc -l <"$sample")" -lt 90 ] || fail "$sample has 90 lines or more"
+done
+
+start_server
+
+said=$("$programs/hello_lock" "$server_address")
+expect '^holding /locks/printer/_c_.*-lock-[0-9]{10}$' 1 "$said"
+
+said=$("$programs/concurrent_test" --nodes 15 --servers "$server_address")
+expect '^node [0-9]+ +leads, token [0-9]+$' 15 "$said"
+expect '^node [0-9]+ +unlocks$' 15 "$said"
+expect '^node [0-9]+ +waits for node [0-9]+$' 14 "$said"
+expect '^15 nodes led; .*min [0-9.]+ ms, max [0-9.]+ ms, avg [0-9.]+ ms$' 1 "$said"
+# Nobody leads before the one before has unlocked, and whoever leads has a greater token.
+printf '%s\n' "$said" | awk '
+  / leads, / { if (leading) { print "two leaders: " $0; exit 1 }
+               if ($NF <= token) { print "the token did not grow: " $0; exit 1 }
+               leading = 1; token = $NF }
+  / unlocks$/ { leading = 0 }' || fail "$said"
+
+said=$("$programs/timeout_and_cancellation" "$server_address")
+expect 'it is taken|still taken after 50 ms|closing time came first|and now it is ours' 4 "$said"

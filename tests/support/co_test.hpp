@@ -1,0 +1,198 @@
+#pragma once
+
+#include "time_scale.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <concepts>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+// Test cases that are coroutines:
+//
+//     CO_TEST("a mutex that nobody holds is granted at once") {
+//         client c(executor, shared_server().address());
+//         ...
+//         co_await eventually([&] { return proxy.open() == 1; });
+//     }
+//
+// The body runs on an io_context of its own, on the thread of the test, and may use
+//   io        the asio::io_context&
+//   executor  its any_io_executor
+//   test      a co_context&, to change the limits
+// It fails when it does not finish in 20 s (longer under sanitizers), when nothing is left that
+// could ever resume it, when an exception escapes, and when the io_context still has work after the
+// body and everything local to it are gone. CHECK and REQUIRE work as usual; keep `co_await` out of
+// their arguments (g++ 12 miscompiles it in large expressions). Decorators work too:
+// CO_TEST("…" * doctest::should_fail()).
+
+namespace paddock::test {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+/// Limits of one coroutine test; its body may change them while it runs.
+class co_context {
+public:
+    /// How long the body may take. Multiplied under sanitizers, as all limits.
+    void time_limit(std::chrono::milliseconds limit) { limit_ = limit; }
+    std::chrono::milliseconds time_limit() const { return scaled(limit_); }
+
+    /// For tests that leave something running on purpose: it is destroyed with the io_context.
+    void allow_leftover_work() { leftover_allowed_ = true; }
+    bool leftover_allowed() const { return leftover_allowed_; }
+
+private:
+    std::chrono::milliseconds limit_ = 20s;
+    bool leftover_allowed_ = false;
+};
+
+namespace detail {
+
+inline std::string in_seconds(std::chrono::milliseconds time) {
+    if (time < 1s) {
+        return std::to_string(time.count()) + " ms";
+    }
+    const auto tenths = time.count() / 100;
+    return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
+}
+
+/// Runs the context until `done`; returns what went wrong, or nothing.
+template <class Done, class Limit>
+std::string run_until_done(asio::io_context& io, Done done, Limit limit) {
+    const auto begin = std::chrono::steady_clock::now();
+    while (!done()) {
+        const auto end = begin + limit();
+        if (std::chrono::steady_clock::now() >= end) {
+            return "did not finish in " + in_seconds(limit());
+        }
+        io.restart();
+        if (io.run_one_until(end) == 0 && std::chrono::steady_clock::now() < end) {
+            return "is stuck: nothing is left that could resume it";
+        }
+    }
+    return {};
+}
+
+} // namespace detail
+
+/// Runs an awaitable to its end on a context that nobody else runs, and returns its result. Fails
+/// the test when it takes longer than the limit.
+template <class T>
+T run_with_deadline(asio::io_context& io, asio::awaitable<T> work,
+                    std::chrono::milliseconds limit = 20s) {
+    struct outcome {
+        bool done = false;
+        std::exception_ptr failure;
+        std::conditional_t<std::is_void_v<T>, int, std::optional<T>> value{};
+    };
+    // Shared, because the coroutine may outlive this call if it is late.
+    const auto result = std::make_shared<outcome>();
+    if constexpr (std::is_void_v<T>) {
+        asio::co_spawn(io, std::move(work), [result](std::exception_ptr failure) {
+            result->failure = failure;
+            result->done = true;
+        });
+    } else {
+        asio::co_spawn(io, std::move(work), [result](std::exception_ptr failure, T value) {
+            result->failure = failure;
+            if (!failure) {
+                result->value.emplace(std::move(value));
+            }
+            result->done = true;
+        });
+    }
+    const auto problem = detail::run_until_done(
+        io, [&] { return result->done; }, [&] { return scaled(limit); });
+    if (!problem.empty()) {
+        FAIL("the awaitable " << problem);
+    }
+    if (result->failure) {
+        std::rethrow_exception(result->failure);
+    }
+    if constexpr (!std::is_void_v<T>) {
+        return std::move(*result->value);
+    }
+}
+
+/// Waits until the predicate (which returns a bool, or an awaitable of one) is true, and fails the
+/// test if it is not in time. Looks again after 1 to 20 ms: for states that cannot be awaited.
+template <class Predicate>
+asio::awaitable<void> eventually(Predicate predicate, std::chrono::milliseconds limit = 10s,
+                                 const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    const auto end = std::chrono::steady_clock::now() + scaled(limit);
+    const auto executor = co_await asio::this_coro::executor;
+    asio::steady_timer timer(executor);
+    for (auto pause = 1ms;; pause = std::min(pause * 2, std::chrono::milliseconds(20))) {
+        bool holds = false;
+        if constexpr (std::convertible_to<std::invoke_result_t<Predicate&>, bool>) {
+            holds = predicate();
+        } else {
+            holds = co_await predicate();
+        }
+        if (holds) {
+            co_return;
+        }
+        if (std::chrono::steady_clock::now() >= end) {
+            ADD_FAIL_AT(file, line, "was not true within " << detail::in_seconds(scaled(limit)));
+        }
+        timer.expires_after(pause);
+        co_await timer.async_wait(asio::use_awaitable);
+    }
+}
+
+using co_test_body = asio::awaitable<void> (*)(co_context&, asio::io_context&,
+                                               asio::any_io_executor);
+
+inline void run_co_test(co_test_body body) {
+    co_context context;
+    bool done = false;
+    std::exception_ptr failure;
+    asio::io_context io{1}; // last, so that what is left in it goes first
+    asio::co_spawn(io, body(context, io, io.get_executor()), [&](std::exception_ptr escaped) {
+        failure = escaped;
+        done = true;
+    });
+    const auto problem = detail::run_until_done(
+        io, [&] { return done; }, [&] { return context.time_limit(); });
+    if (!problem.empty()) {
+        FAIL("the test " << problem);
+    }
+    if (failure) {
+        std::rethrow_exception(failure);
+    } // doctest reports it
+    if (context.leftover_allowed()) {
+        return;
+    }
+    io.restart();
+    io.run_for(scaled(2s));
+    if (!io.stopped()) {
+        FAIL_CHECK("the test left work behind in its io_context");
+    }
+}
+
+} // namespace paddock::test
+
+#define CO_TEST(...) PADDOCK_CO_TEST(DOCTEST_ANONYMOUS(co_test_body_), __VA_ARGS__)
+
+#define PADDOCK_CO_TEST(body, ...)                                                                 \
+    static boost::asio::awaitable<void> body(paddock::test::co_context&, boost::asio::io_context&, \
+                                             boost::asio::any_io_executor);                        \
+    TEST_CASE(__VA_ARGS__) { paddock::test::run_co_test(&body); }                                  \
+    static boost::asio::awaitable<void> body(                                                      \
+        [[maybe_unused]] paddock::test::co_context& test,                                          \
+        [[maybe_unused]] boost::asio::io_context& io,                                              \
+        [[maybe_unused]] boost::asio::any_io_executor executor)

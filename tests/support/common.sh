@@ -1,0 +1,78 @@
+# Shell functions that tests/run.sh and samples/demo.sh share; to be sourced, needs $root.
+# shellcheck shell=sh
+
+# A package with a command behind the colon counts as installed if there is such a command.
+build_packages="g++:g++ meson:meson ninja-build:ninja pkg-config:pkg-config python3:python3
+  libboost1.81-dev libzookeeper-st-dev"
+server_packages="default-jre-headless:java libzookeeper-java libservlet-api-java libslf4j-java"
+test_packages="doctest-dev"
+
+is_installed() { # package[:command]
+  case $1 in
+    *:*) command -v "${1#*:}" >/dev/null 2>&1 ;;
+    # A later Boost will do as well; the build checks which one it is.
+    libboost*) dpkg-query -W -f='${Status} ' 'libboost1.*-dev' 2>/dev/null | grep -q 'ok installed' ;;
+    *) dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q 'ok installed' ;;
+  esac
+}
+
+# Makes sure that the packages are there: installs them if that is possible without asking anybody,
+# else says how to do it and fails.
+need_packages() {
+  if ! command -v dpkg-query >/dev/null 2>&1; then
+    echo "This is no Debian; it needs what Debian calls: $*" >&2
+    return 0
+  fi
+  missing=
+  for package in "$@"; do
+    is_installed "$package" || missing="$missing ${package%%:*}"
+  done
+  [ -n "$missing" ] || return 0
+  # Nothing of what is installed now is removed for it.
+  install="apt-get install -y --no-install-recommends --no-remove$missing"
+  # shellcheck disable=SC2086
+  if [ "$(id -u)" -eq 0 ]; then
+    apt-get update && DEBIAN_FRONTEND=noninteractive $install
+  elif sudo -n true 2>/dev/null; then
+    sudo -n apt-get update && sudo -n env DEBIAN_FRONTEND=noninteractive $install
+  else
+    echo "Some packages are missing. Please run:" >&2
+    echo "  sudo apt-get update && sudo $install" >&2
+    return 1
+  fi
+}
+
+# Runs a command so that a signal for this shell ends the command, and not only after it.
+child=
+run() {
+  "$@" &
+  child=$!
+  status=0
+  wait "$child" || status=$?
+  child=
+  return "$status"
+}
+
+end_child() {
+  if [ -n "$child" ]; then
+    kill "$child" 2>/dev/null || true
+    wait "$child" 2>/dev/null || true
+    child=
+  fi
+}
+
+# Sets up a build folder, unless it is there: then ninja sees by itself what has changed. A folder
+# that this function made with other options is made anew; nobody else's is touched.
+configure() { # folder, options of meson setup…
+  folder=$1
+  shift
+  wanted="${CXX:-} ${CXXFLAGS:-} $*"
+  if [ ! -f "$folder/build.ninja" ]; then
+    run meson setup "$folder" "$root" "$@" || return 1
+  elif [ -f "$folder/options" ] && [ "$(cat "$folder/options")" != "$wanted" ]; then
+    run meson setup --wipe "$folder" "$root" "$@" || return 1
+  else
+    return 0
+  fi
+  echo "$wanted" >"$folder/options"
+}

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <unistd.h>
+
+// What this process uses at the moment, as the kernel counts it.
+
+namespace paddock::test {
+
+namespace detail {
+inline std::size_t entries(const char* folder) {
+    const auto all = std::filesystem::directory_iterator(folder);
+    return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+} // namespace detail
+
+/// File descriptors that are open now.
+inline std::size_t open_fds() {
+    return detail::entries("/proc/self/fd") - 1; // without the one that reads the folder
+}
+
+/// Threads of the process. One that was just joined may be counted for a moment more.
+inline std::size_t threads() { return detail::entries("/proc/self/task"); }
+
+/// Resident memory of the process.
+inline std::size_t rss_bytes() {
+    std::size_t total = 0;
+    std::size_t resident = 0;
+    std::ifstream("/proc/self/statm") >> total >> resident;
+    return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+/// CPU time that the calling thread has used; differences of it say how long a handler computed.
+inline std::chrono::nanoseconds thread_cpu_time() {
+    timespec used{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
+}
+
+} // namespace paddock::test

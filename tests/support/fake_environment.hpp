@@ -1,0 +1,64 @@
+#pragma once
+
+#include "support/environment.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace paddock::test {
+
+/// A world without time of its own: the clock stands still until the test moves it, and nothing
+/// runs but inside the calls that say so. Random numbers are always the same ones.
+class fake_environment final : public environment {
+public:
+    fake_environment();
+    ~fake_environment() override;
+
+    boot_clock::time_point now() const override;
+    std::chrono::system_clock::time_point wall_clock() const override;
+    std::uint64_t random() override;
+    void post(unique_function<void()> task) override;
+    std::unique_ptr<timer> make_timer() override;
+    std::unique_ptr<wakeup> make_wakeup(unique_function<void()> woken) override;
+    std::unique_ptr<readiness> make_readiness(descriptor connection) override;
+    void resolve(const std::string& host, resolved done) override;
+
+    // --- for the test ---
+
+    /// Runs one task that is due; false if there is none.
+    bool step();
+    /// Runs tasks until none is due; returns how many. Fails the test if there is no end to it.
+    std::size_t run();
+    /// Lets time pass, from timer to timer, and runs what becomes due.
+    void advance(boot_clock::duration time);
+    /// Lets time pass as if the event loop had been stuck: nothing runs meanwhile.
+    void stall(boot_clock::duration time);
+
+    /// From now on the connection can be read (1), written (2), both (3), or neither (0).
+    void set_ready(std::uint64_t identity, unsigned events);
+    /// How many readiness objects exist.
+    std::size_t waited_for() const;
+    /// Timers that are armed.
+    std::size_t armed() const;
+
+    /// What the resolver knows; it takes `resolve_time` for each answer.
+    std::map<std::string, std::vector<std::string>> names;
+    boot_clock::duration resolve_time{0};
+    std::vector<std::string> asked;
+    /// While true make_readiness() throws, as if there were no file descriptors left.
+    bool no_descriptors = false;
+
+private:
+    struct world;
+    class fake_timer;
+    class fake_wakeup;
+    class fake_readiness;
+    std::shared_ptr<world> world_;
+    std::vector<std::unique_ptr<timer>> lookups_;
+};
+
+} // namespace paddock::test

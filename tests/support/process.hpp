@@ -1,0 +1,33 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace paddock::test {
+
+/// A child process that inherits no file descriptor but its log, and that the kernel kills when the
+/// thread that started it ends, however that happens. Start children from a thread that lives on.
+class child_process {
+public:
+    /// Standard output and error are appended to `log`.
+    child_process(const std::vector<std::string>& command, const std::string& folder,
+                  const std::string& log);
+    child_process(const child_process&) = delete;
+    child_process& operator=(const child_process&) = delete;
+    /// Kills the child and waits for its end.
+    ~child_process();
+
+    pid_t pid() const { return pid_; }
+    void signal(int number);
+    /// Waits for the end of the child; false if it still runs after `limit`.
+    bool wait_for(std::chrono::milliseconds limit);
+
+private:
+    pid_t pid_ = -1;
+    int handle_ = -1; // a pidfd, readable when the process has ended
+    bool ended_ = false;
+};
+
+} // namespace paddock::test

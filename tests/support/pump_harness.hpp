@@ -1,0 +1,182 @@
+#pragma once
+
+#include "native/pump.hpp"
+#include "support/asio_environment.hpp"
+#include "time_scale.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/strand.hpp>
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+// One pump over the real C client and the real environment, on an io_context that the test runs.
+
+namespace paddock::test {
+
+namespace asio = boost::asio;
+using namespace std::chrono_literals;
+
+/// Writes down what a pump tells its user, and checks what must always be true of it.
+class recording_user : public native::pump_user {
+public:
+    void on_connected(std::uint64_t connection) noexcept override {
+        CHECK_FALSE(up);
+        CHECK(connection == connected + 1);
+        up = true;
+        ++connected;
+        if (when_connected) when_connected();
+    }
+    void on_disconnected() noexcept override {
+        CHECK(up);
+        up = false;
+        ++disconnected;
+        if (when_disconnected) when_disconnected();
+    }
+    void on_session_over(error_code why) noexcept override {
+        CHECK_FALSE(up);
+        CHECK_FALSE(over);
+        over = why;
+        if (when_over) when_over();
+    }
+    void on_watch(native::watch_type type, std::string_view path) noexcept override {
+        watches.emplace_back(type, path);
+    }
+    void on_trouble(std::string_view what) noexcept override { troubles.emplace_back(what); }
+
+    bool up = false;
+    std::uint64_t connected = 0;
+    std::uint64_t disconnected = 0;
+    std::optional<error_code> over;
+    std::vector<std::pair<native::watch_type, std::string>> watches;
+    std::vector<std::string> troubles;
+    std::function<void()> when_connected;
+    std::function<void()> when_disconnected;
+    std::function<void()> when_over;
+};
+
+/// The addresses "127.0.0.1:port", and "[::1]:port" without the brackets.
+inline native::server_address literal_server(std::uint16_t port, std::string host = "127.0.0.1") {
+    return {std::move(host), port, true};
+}
+
+/// Runs the context until the predicate is true; false when it is not in time.
+template <class Predicate>
+bool run_until(asio::io_context& io, Predicate predicate, std::chrono::milliseconds limit = 10s) {
+    const auto end = std::chrono::steady_clock::now() + scaled(limit);
+    while (!predicate()) {
+        if (std::chrono::steady_clock::now() >= end) return false;
+        io.restart();
+        io.run_one_for(5ms);
+    }
+    return true;
+}
+
+inline void run_for(asio::io_context& io, std::chrono::milliseconds time) {
+    const auto end = std::chrono::steady_clock::now() + time;
+    while (std::chrono::steady_clock::now() < end) {
+        io.restart();
+        io.run_one_until(end);
+    }
+}
+
+/// A request's answer, as far as the tests look at it.
+struct outcome {
+    int rc = 1; ///< not answered yet
+    int times = 0;
+    std::string value;
+    std::vector<std::string> names;
+    std::optional<paddock::node_stat> stat;
+    std::vector<operation_result> results;
+    acl entries;
+
+    bool answered() const { return times != 0; }
+};
+
+using pending = std::shared_ptr<outcome>;
+
+inline native::calls::done into(const pending& where) {
+    return native::on_reply([where](const native::reply& answer) {
+        ++where->times;
+        where->rc = answer.rc;
+        where->value = answer.value;
+        where->names.assign(answer.names.begin(), answer.names.end());
+        if (answer.stat != nullptr) where->stat = *answer.stat;
+        where->results.assign(answer.results.begin(), answer.results.end());
+        where->entries.assign(answer.entries.begin(), answer.entries.end());
+    });
+}
+
+struct pump_harness {
+    explicit pump_harness(native::pump_options how)
+        : pump(
+              std::make_shared<native::pump>(*env, native::make_c_client(), std::move(how), user)) {
+        pump->start();
+    }
+    explicit pump_harness(std::uint16_t port, std::chrono::milliseconds session_timeout = 10s)
+        : pump_harness(native::pump_options{{literal_server(port)}, session_timeout, {}}) {}
+    ~pump_harness() {
+        if (pump) pump->close();
+    }
+
+    template <class Predicate>
+    bool until(Predicate predicate, std::chrono::milliseconds limit = 10s) {
+        return run_until(*io, std::move(predicate), limit);
+    }
+    bool connect(std::chrono::milliseconds limit = 10s) {
+        return until([&] { return user.up; }, limit);
+    }
+
+    /// Makes a request; a code other than ok is put into the outcome.
+    template <class Make>
+    pending submit(Make make) {
+        auto result = std::make_shared<outcome>();
+        const int rc =
+            pump->submit([&](native::calls& table) { return make(table, into(result)); });
+        if (rc != native::code::ok) {
+            CHECK(result->times == 0);
+            result->rc = rc;
+            result->times = 1;
+        }
+        return result;
+    }
+    pending create(const std::string& path, create_mode mode = create_mode::persistent,
+                   const std::string& data = {}) {
+        return submit([&](native::calls& table, native::calls::done who) {
+            create_options how;
+            how.mode = mode;
+            return table.create(path, data, how, std::move(who));
+        });
+    }
+    pending get(const std::string& path, bool watch = false) {
+        return submit([&](native::calls& table, native::calls::done who) {
+            return table.get(path, watch, std::move(who));
+        });
+    }
+    pending exists(const std::string& path, bool watch = false) {
+        return submit([&](native::calls& table, native::calls::done who) {
+            return table.exists(path, watch, std::move(who));
+        });
+    }
+    /// The answer, after running the context for it.
+    outcome wait(const pending& result, std::chrono::milliseconds limit = 10s) {
+        CHECK(until([&] { return result->answered(); }, limit));
+        return *result;
+    }
+
+    std::unique_ptr<asio::io_context> io = std::make_unique<asio::io_context>(1);
+    std::unique_ptr<environment> env =
+        make_asio_environment(asio::make_strand(asio::any_io_executor(io->get_executor())));
+    recording_user user;
+    std::shared_ptr<native::pump> pump;
+};
+
+} // namespace paddock::test

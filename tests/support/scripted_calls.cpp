@@ -1,0 +1,240 @@
+#include "scripted_calls.hpp"
+
+#include <doctest/doctest.h>
+
+#include <utility>
+
+namespace paddock::test {
+
+namespace code = native::code;
+namespace event = native::event;
+namespace state = native::state;
+
+void script::send(std::function<void()> packet) {
+    inbound.push_back(std::move(packet));
+    set_readable();
+}
+
+void script::answer(int rc) {
+    send([this, rc] {
+        REQUIRE_FALSE(requests.empty());
+        const auto who = std::move(requests.front());
+        requests.pop_front();
+        who->complete(native::reply{.rc = rc});
+    });
+}
+
+void script::answer_names(std::vector<std::string> names) {
+    send([this, names = std::move(names)] {
+        REQUIRE_FALSE(requests.empty());
+        const auto who = std::move(requests.front());
+        requests.pop_front();
+        std::vector<const char*> pointers;
+        for (const auto& name : names)
+            pointers.push_back(name.c_str());
+        native::reply reply;
+        reply.names = pointers;
+        who->complete(reply);
+    });
+}
+
+void script::hang_up() {
+    unusable = true;
+    set_readable();
+}
+
+void script::set_readable() {
+    if (connection.valid())
+        env.set_ready(connection.identity,
+                      (!inbound.empty() || unusable || stuck ? event::readable : 0U) |
+                          (accepts || refuses || unusable ? event::writable : 0U));
+}
+
+void script::flush(int rc) {
+    for (auto& who : std::exchange(requests, {}))
+        who->complete(native::reply{.rc = rc});
+}
+
+void script::lose(int rc) {
+    const bool told = state == state::connected;
+    connection = {};
+    inbound.clear();
+    unsent = 0;
+    if (told) observer->on_session_event(state::connecting);
+    flush(rc);
+    state = 0;
+}
+
+namespace {
+
+class scripted_calls final : public native::calls {
+public:
+    explicit scripted_calls(std::shared_ptr<script> of) : s_(std::move(of)) {}
+    ~scripted_calls() override { close(); }
+
+    bool open(const std::string& servers, std::chrono::milliseconds session_timeout,
+              native::observer& events) override {
+        ++s_->opened;
+        s_->servers.push_back(servers);
+        s_->session_timeout = session_timeout;
+        s_->observer = &events;
+        return true;
+    }
+
+    void close() noexcept override {
+        if (std::exchange(s_->observer, nullptr) == nullptr) return;
+        ++s_->closed;
+        s_->connection = {};
+        s_->flush(code::closing);
+        s_->state = state::not_connected;
+    }
+
+    native::wish interest() override {
+        ++s_->interests;
+        native::wish wanted;
+        wanted.rc = next_code();
+        if (wanted.rc != code::ok) return wanted;
+        if (!s_->connection.valid()) connect();
+        wanted.connection = s_->connection;
+        wanted.events = event::readable | (s_->state == state::connecting ? event::writable : 0U);
+        wanted.timeout = s_->session_timeout / 3;
+        return wanted;
+    }
+
+    int process(unsigned events) override {
+        ++s_->processed;
+        s_->events.push_back(events);
+        if (s_->state < 0 || !s_->connection.valid()) return code::invalid_state;
+        if ((events & event::writable) != 0 && s_->state == state::connecting) return handshake();
+        if ((events & event::readable) == 0) return code::ok;
+        if (s_->inbound.empty()) {
+            if (s_->unusable) return lose(code::connection_loss);
+            return code::nothing;
+        }
+        auto packet = std::move(s_->inbound.front());
+        s_->inbound.pop_front();
+        s_->last_heard = s_->env.now();
+        packet();
+        s_->set_readable();
+        return code::ok;
+    }
+
+    void break_connection() noexcept override {
+        ++s_->broken;
+        s_->hang_up();
+    }
+
+    int state() const noexcept override { return s_->state; }
+    std::int64_t session_id() const noexcept override { return s_->session; }
+    std::chrono::milliseconds session_timeout() const noexcept override {
+        return s_->session_timeout;
+    }
+    int set_servers(const std::string& servers) override {
+        CHECK_FALSE(s_->connection.valid());
+        s_->servers.push_back(servers);
+        return code::ok;
+    }
+    int add_auth(const std::string& scheme, const std::string& credentials, done) override {
+        s_->credentials.push_back(scheme + ' ' + credentials);
+        return code::ok;
+    }
+
+    int create(const std::string& path, std::string_view, const create_options&,
+               done who) override {
+        return request("create " + path, std::move(who));
+    }
+    int get(const std::string& path, bool, done who) override {
+        return request("get " + path, std::move(who));
+    }
+    int exists(const std::string& path, bool, done who) override {
+        return request("exists " + path, std::move(who));
+    }
+    int children(const std::string& path, bool, done who) override {
+        return request("children " + path, std::move(who));
+    }
+    int set(const std::string& path, std::string_view, std::int32_t, done who) override {
+        return request("set " + path, std::move(who));
+    }
+    int remove(const std::string& path, std::int32_t, done who) override {
+        return request("remove " + path, std::move(who));
+    }
+    int sync(const std::string& path, done who) override {
+        return request("sync " + path, std::move(who));
+    }
+    int get_acl(const std::string& path, done who) override {
+        return request("get_acl " + path, std::move(who));
+    }
+    int set_acl(const std::string& path, const acl&, std::int32_t, done who) override {
+        return request("set_acl " + path, std::move(who));
+    }
+    int multi(std::span<const operation>, done who) override {
+        return request("multi", std::move(who));
+    }
+    int remove_watches(const std::string& path, done who) override {
+        return request("remove_watches " + path, std::move(who));
+    }
+
+private:
+    int next_code() {
+        if (s_->state < 0) return code::invalid_state;
+        if (s_->state == state::connected && std::exchange(s_->ping_fails, false))
+            return code::connection_loss;
+        const bool silent = s_->env.now() - s_->last_heard >= s_->session_timeout * 2 / 3;
+        if (s_->connection.valid() && silent) return lose(code::operation_timeout);
+        if (s_->interest_codes.empty()) return code::ok;
+        const int rc = s_->interest_codes.front();
+        s_->interest_codes.pop_front();
+        return rc;
+    }
+
+    void connect() {
+        s_->connection = {5, ++s_->last_identity}; // the number never changes
+        s_->state = state::connecting;
+        s_->unusable = s_->refuses;
+        s_->last_heard = s_->env.now();
+        s_->set_readable();
+    }
+
+    int handshake() {
+        if (s_->unusable) return lose(code::connection_loss);
+        s_->state = state::associating;
+        if (s_->answers) s_->send([this] { end_handshake(); });
+        return code::ok;
+    }
+
+    void end_handshake() {
+        s_->executed += static_cast<int>(std::exchange(s_->unsent, 0)); // ghosts
+        s_->state = s_->next_session_state;
+        s_->observer->on_session_event(s_->state);
+        if (s_->state < 0) s_->flush(s_->state);
+    }
+
+    int lose(int rc) {
+        s_->lose(rc);
+        return rc;
+    }
+
+    int request(std::string what, done who) {
+        if (s_->state < 0) return code::invalid_state;
+        s_->log.push_back(std::move(what));
+        s_->requests.push_back(std::move(who));
+        if (s_->state == state::connected && (s_->next_send_fails || s_->unusable)) {
+            s_->next_send_fails = false;
+            s_->unsent = s_->requests.size();
+            s_->connection = {};
+            s_->inbound.clear();
+            s_->state = state::not_connected;
+        }
+        return code::ok;
+    }
+
+    std::shared_ptr<script> s_;
+};
+
+} // namespace
+
+std::unique_ptr<native::calls> make_scripted_calls(std::shared_ptr<script> of) {
+    return std::make_unique<scripted_calls>(std::move(of));
+}
+
+} // namespace paddock::test

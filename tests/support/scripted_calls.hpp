@@ -1,0 +1,72 @@
+#pragma once
+
+#include "fake_environment.hpp"
+#include "native/calls.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace paddock::test {
+
+/// A C client whose server is the test. It keeps the C client's rules as far as the pump can see
+/// them: one packet per process(), silence for two thirds of the session timeout ends a connection,
+/// every connection has the same number, and a failed send closes it without a word.
+struct script {
+    explicit script(fake_environment& in) : env(in) {}
+
+    fake_environment& env;
+
+    // --- how the servers behave ---
+
+    bool accepts = true;            ///< connections are established at once
+    bool answers = true;            ///< so are sessions
+    bool refuses = false;           ///< an attempt to connect fails as soon as it is looked at
+    bool next_send_fails = false;   ///< the next request closes the connection silently
+    bool ping_fails = false;        ///< interest() says so once, but does not close the connection
+    bool stuck = false;             ///< there is something to read, and it never is a packet
+    std::deque<int> interest_codes; ///< errors of the next interest() calls
+    int next_session_state = native::state::connected; ///< what the next handshake ends with
+
+    /// What the server sends: each entry is a packet, and runs inside the process() that takes it.
+    void send(std::function<void()> packet);
+    /// Answers the oldest open request.
+    void answer(int rc = native::code::ok);
+    /// Answers the oldest open request, a listing, with these names.
+    void answer_names(std::vector<std::string> names);
+    /// The peer has closed the connection.
+    void hang_up();
+
+    // --- what was seen ---
+
+    int opened = 0, closed = 0, interests = 0, processed = 0, broken = 0, executed = 0;
+    std::vector<unsigned> events;             ///< of each process()
+    std::vector<std::string> servers;         ///< of open() and set_servers()
+    std::vector<std::string> credentials;     ///< of add_auth()
+    std::deque<native::calls::done> requests; ///< that are open
+    std::vector<std::string> log;             ///< of all requests: "remove /a", "children /"
+    std::int64_t session = 0x1234;            ///< the id that the next handshake gives
+
+    // --- the C client's inside ---
+
+    void lose(int rc);
+    void flush(int rc);
+    void set_readable();
+
+    native::observer* observer = nullptr;
+    int state = native::state::not_connected;
+    descriptor connection;
+    std::uint64_t last_identity = 0;
+    bool unusable = false;  ///< break_connection() was called, or the peer hung up
+    std::size_t unsent = 0; ///< requests of a connection that was closed silently
+    std::deque<std::function<void()>> inbound;
+    std::chrono::milliseconds session_timeout{0};
+    boot_clock::time_point last_heard{};
+};
+
+std::unique_ptr<native::calls> make_scripted_calls(std::shared_ptr<script> of);
+
+} // namespace paddock::test

@@ -1,0 +1,91 @@
+#pragma once
+
+#include "fake_environment.hpp"
+#include "scripted_calls.hpp"
+#include "session/core.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace paddock::test {
+
+/// The inside of a client in a world without time, above a C client whose server is the test.
+struct session_stage {
+    explicit session_stage(client_options options = {}) {
+        auto made = std::make_unique<fake_environment>();
+        env = made.get();
+        c = std::make_shared<script>(*env);
+        options.log = [this](std::string_view what) { troubles.emplace_back(what); };
+        options.session_timeout = std::chrono::seconds(9);
+        core = std::make_shared<detail::core>(
+            io.get_executor(),
+            detail::world{std::move(made), [script = c] { return make_scripted_calls(script); }},
+            std::vector<native::server_address>{{"127.0.0.1", 1, true}}, "", options);
+        core->start();
+        env->run();
+        REQUIRE(core->state() == client_state::connected);
+    }
+    ~session_stage() { core->close(errc::closed); }
+
+    /// What was asked since the last call.
+    std::vector<std::string> asked() {
+        std::vector<std::string> news(c->log.begin() + static_cast<std::ptrdiff_t>(read_),
+                                      c->log.end());
+        read_ = c->log.size();
+        return news;
+    }
+    void answer(int rc = native::code::ok) {
+        c->answer(rc);
+        env->run();
+    }
+    void answer_names(std::vector<std::string> names) {
+        c->answer_names(std::move(names));
+        env->run();
+    }
+    void lose_connection() {
+        c->accepts = false;
+        c->hang_up();
+        env->run();
+        REQUIRE(core->state() == client_state::suspended);
+    }
+    void reconnect() {
+        c->accepts = true;
+        c->set_readable();
+        env->advance(std::chrono::seconds(4));
+        REQUIRE(core->state() == client_state::connected);
+    }
+    /// Lets time pass on a healthy connection.
+    void live(std::chrono::seconds time) {
+        for (; time.count() > 0; --time) {
+            c->last_heard = env->now();
+            env->advance(std::chrono::seconds(1));
+        }
+        REQUIRE(core->state() == client_state::connected);
+    }
+    /// The session turns out to be over at the next handshake; the one after it gives a new one.
+    void expire() {
+        lose_connection();
+        c->next_session_state = native::state::expired;
+        core->when_not(client_state::suspended, [this](client_state) {
+            c->next_session_state = native::state::connected;
+            ++c->session;
+            return false;
+        });
+        reconnect();
+    }
+
+    asio::io_context io;
+    fake_environment* env = nullptr;
+    std::shared_ptr<script> c;
+    std::vector<std::string> troubles;
+    std::shared_ptr<detail::core> core;
+
+private:
+    std::size_t read_ = 0;
+};
+
+} // namespace paddock::test

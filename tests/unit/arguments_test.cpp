@@ -1,0 +1,288 @@
+// What constructors do not take. No server is needed: nothing is sent.
+
+#include <paddock/client.hpp>
+#include <paddock/mutex.hpp>
+
+#include <boost/asio/io_context.hpp>
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <string>
+
+using namespace paddock;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// The text of the bad_argument that the call throws.
+std::string complaint(const std::function<void()>& call) {
+    try {
+        call();
+    } catch (const system_error& error) {
+        CHECK(error.code() == errc::bad_argument);
+        return error.what();
+    }
+    return "no complaint";
+}
+
+std::string client_complaint(const std::string& servers, const client_options& options = {}) {
+    return complaint([&] {
+        asio::io_context io;
+        const client zk(io.get_executor(), servers, options);
+    });
+}
+
+std::string mutex_complaint(const std::string& path, const mutex_options& options = {}) {
+    return complaint([&] {
+        asio::io_context io;
+        const client zk(io.get_executor(), "localhost");
+        const mutex m(zk, path, options);
+    });
+}
+
+bool has(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+struct wrong {
+    std::string value;
+    std::string why;
+};
+
+} // namespace
+
+TEST_CASE("a malformed server list is refused, and the complaint says why") {
+    for (const auto& [list, why] : std::initializer_list<wrong>{{"", "empty"},
+                                                                {",", "empty"},
+                                                                {"a,", "empty"},
+                                                                {",a", "empty"},
+                                                                {"a,,b", "empty"},
+                                                                {":2181", "empty"},
+                                                                {"/root", "empty"},
+                                                                {"a:", "port ''"},
+                                                                {"a:b", "port 'b'"},
+                                                                {"a:0", "port '0'"},
+                                                                {"a:65536", "port '65536'"},
+                                                                {"a:99999999999999999999", "port"},
+                                                                {"a:-1", "port '-1'"},
+                                                                {"a:+1", "port '+1'"},
+                                                                {"a:2181x", "port '2181x'"},
+                                                                {"a: 2181", "port ' 2181'"},
+                                                                {"a:2181 ", "port '2181 '"},
+                                                                {"a b", "host 'a b'"},
+                                                                {" a", "host ' a'"},
+                                                                {"a, b", "host ' b'"},
+                                                                {"a;b", "host 'a;b'"},
+                                                                {"a\n", "host"},
+                                                                {"ä", "host"},
+                                                                {std::string("a\0b", 3), "host"},
+                                                                {"[::1", "'[' without ']'"},
+                                                                {"[]", "empty"},
+                                                                {"[]:2181", "empty"},
+                                                                {"[::1]2181", "behind ']'"},
+                                                                {"[::1]:", "port ''"},
+                                                                {"[::1]:0", "port '0'"},
+                                                                {"::1]", "host"},
+                                                                {"a:2181/", ""},
+                                                                {"a//b", "root"},
+                                                                {"a/b/", "root"},
+                                                                {"a/..", "root"},
+                                                                {"a/b,c", ""},
+                                                                {"a/\x01", "root"},
+                                                                {"a/\xff", "root"}}) {
+        CAPTURE(list);
+        const auto text = client_complaint(list);
+        if (why.empty()) {
+            CHECK(text == "no complaint"); // the counterpart: these are fine
+            continue;
+        }
+        CHECK(has(text, "servers"));
+        CHECK_MESSAGE(has(text, why), text);
+    }
+}
+
+TEST_CASE("every usual form of a server list is taken") {
+    for (const std::string list :
+         {"localhost", "a:1", "a:65535", "zk1.example.com:2181,zk2.example.com:2181", "127.0.0.1",
+          "[::1]", "[::1]:2181", "::1", "fe80::1%eth0", "a_b-c.d:2181/app", "a,b,c/app/more", "a/ä",
+          "10.0.0.1:2181,10.0.0.2:2181/"}) {
+        CAPTURE(list);
+        CHECK(client_complaint(list) == "no complaint");
+    }
+}
+
+TEST_CASE("a malformed root is refused") {
+    for (const auto& [root, why] :
+         std::initializer_list<wrong>{{"app", "does not start with '/'"},
+                                      {"/app/", "ends with '/'"},
+                                      {"//", "'/'"},
+                                      {"/a//b", "empty component"},
+                                      {"/a/../b", "relative component"},
+                                      {"/.", "relative component"},
+                                      {"/a\tb", "refuses at byte 2"},
+                                      {"/\xc3", "not valid UTF-8 at byte 1"},
+                                      {std::string("/a\0b", 4), "refuses at byte 2"}}) {
+        CAPTURE(root);
+        client_options options;
+        options.root = root;
+        const auto text = client_complaint("localhost", options);
+        CHECK(has(text, "root"));
+        CHECK_MESSAGE(has(text, why), text);
+    }
+    client_options twice;
+    twice.root = "/a";
+    const auto text = client_complaint("localhost/b", twice);
+    CHECK(has(text, "root"));
+    CHECK(has(text, "twice"));
+}
+
+TEST_CASE("a root that is none, or given once, is taken") {
+    for (const std::string root : {"", "/", "/app", "/app/more"}) {
+        client_options options;
+        options.root = root;
+        CHECK(client_complaint("localhost", options) == "no complaint");
+        CHECK(client_complaint("localhost/", options) == "no complaint");
+    }
+}
+
+TEST_CASE("a session timeout must be one that a server could grant") {
+    for (const auto wrong_one : {std::chrono::milliseconds(0), std::chrono::milliseconds(99),
+                                 std::chrono::milliseconds(-1), std::chrono::milliseconds::max(),
+                                 std::chrono::milliseconds::min(), 24h + 1ms}) {
+        client_options options;
+        options.session_timeout = wrong_one;
+        const auto text = client_complaint("localhost", options);
+        CHECK(has(text, "session_timeout"));
+        CHECK(has(text, "100 ms"));
+    }
+    for (const auto right : {std::chrono::milliseconds(100), std::chrono::milliseconds(24h)}) {
+        client_options options;
+        options.session_timeout = right;
+        CHECK(client_complaint("localhost", options) == "no complaint");
+    }
+}
+
+TEST_CASE("budgets that allow nothing, or too much, are refused") {
+    const auto with = [](auto change) {
+        client_options options;
+        change(options.budgets);
+        return client_complaint("localhost", options);
+    };
+    for (const std::size_t bytes :
+         {std::size_t{0}, std::size_t{1023}, std::size_t{1024 * 1024 + 1}, ~std::size_t{0}}) {
+        const auto text = with([&](client_budgets& b) { b.node_path_bytes = bytes; });
+        CHECK(has(text, "node_path_bytes"));
+        CHECK(has(text, "1 MiB"));
+    }
+    for (const std::size_t bytes : {0, 1023, 512 * 1024 + 1}) {
+        const auto text = with([&](client_budgets& b) { b.watched_path_bytes = bytes; });
+        CHECK(has(text, "watched_path_bytes"));
+        CHECK(has(text, "512 KiB"));
+    }
+    auto text = with([](client_budgets& b) { b.requests_in_flight = 0; });
+    CHECK(has(text, "requests_in_flight"));
+    text = with([](client_budgets& b) { b.request_bytes_in_flight = 0; });
+    CHECK(has(text, "request_bytes_in_flight"));
+    text = with([](client_budgets& b) { b = {1024, 1024, 1, 1}; });
+    CHECK(text == "no complaint");
+}
+
+TEST_CASE("a user without a name, or with a colon in it, is refused") {
+    for (const std::string user : {"", ":", "a:b", "a:"}) {
+        client_options options;
+        options.auth = {{"fine", "fine"}, {user, "password"}};
+        const auto text = client_complaint("localhost", options);
+        CHECK(has(text, "auth"));
+        CHECK(has(text, "user"));
+        CHECK_FALSE(has(text, "password"));
+    }
+    client_options options;
+    options.auth = {{"a", ""}, {"b", ":c:"}};
+    CHECK(client_complaint("localhost", options) == "no complaint");
+}
+
+TEST_CASE("a malformed path of a mutex is refused, and the complaint says why") {
+    for (const auto& [path, why] :
+         std::initializer_list<wrong>{{"", "is empty"},
+                                      {"locks/a", "does not start with '/'"},
+                                      {"a", "does not start with '/'"},
+                                      {"/", "reserved"},
+                                      {"/locks/", "ends with '/'"},
+                                      {"/locks//a", "empty component"},
+                                      {"//a", "empty component"},
+                                      {"/./a", "relative component"},
+                                      {"/a/..", "relative component"},
+                                      {"/a/../b", "relative component"},
+                                      {"/a\n", "refuses at byte 2"},
+                                      {"/a\x7f", "refuses at byte 2"},
+                                      {"/\xc2\x85", "refuses at byte 1"},
+                                      {"/a\xee\x80\x80", "refuses at byte 2"},
+                                      {"/\xf0\x9f\x94\x92", "refuses at byte 1"},
+                                      {std::string("/a\0", 3), "refuses at byte 2"},
+                                      {"/\xff", "not valid UTF-8 at byte 1"},
+                                      {"/a\xc3", "not valid UTF-8 at byte 2"},
+                                      {"/\xc0\xaf", "not valid UTF-8 at byte 1"},
+                                      {"/\xed\xa0\x80", "not valid UTF-8 at byte 1"},
+                                      {"/zookeeper", "reserved"},
+                                      {"/zookeeper/quota", "reserved"},
+                                      {'/' + std::string(600, 'x'), "longer than"}}) {
+        CAPTURE(path);
+        const auto text = mutex_complaint(path);
+        CHECK(has(text, "mutex path"));
+        CHECK_MESSAGE(has(text, why), text);
+    }
+    for (const std::string path : {"/a", "/a/b.c", "/...", "/a b", "/zookeepers", "/a/zookeeper",
+                                   "/ä\xed\x9f\xbf\xef\xa4\x80"}) {
+        CAPTURE(path);
+        CHECK(mutex_complaint(path) == "no complaint");
+    }
+}
+
+TEST_CASE("the name of a lock must leave the names of recipes alone") {
+    for (const auto& [name, why] :
+         std::initializer_list<wrong>{{"", "is empty"},
+                                      {"a/b", "contains a '/'"},
+                                      {"/", "contains a '/'"},
+                                      {"a\x01", "refuses at byte 1"},
+                                      {"\xff", "not valid UTF-8"},
+                                      {std::string("a\0b", 3), "refuses at byte 1"},
+                                      {"_c_x", "reserve"},
+                                      {"lock-", "reserve"},
+                                      {"a-lock-b", "reserve"},
+                                      {"__lock__", "reserve"},
+                                      {"__READ__", "reserve"},
+                                      {"__WRIT__", "reserve"},
+                                      {"__rlock__", "reserve"},
+                                      {"latch-", "reserve"},
+                                      {"lease-", "reserve"},
+                                      {std::string(600, 'x'), "longer than"}}) {
+        CAPTURE(name);
+        mutex_options options;
+        options.name = name;
+        const auto text = mutex_complaint("/a", options);
+        CHECK(has(text, "name"));
+        CHECK_MESSAGE(has(text, why), text);
+    }
+    for (const std::string name : {"lock", "x", "ä", "my lock", "block"}) {
+        CAPTURE(name);
+        mutex_options options;
+        options.name = name;
+        CHECK(mutex_complaint("/a", options) == "no complaint");
+    }
+}
+
+TEST_CASE("label and access control list of a mutex are checked") {
+    mutex_options options;
+    for (const std::string label : {"\xff", "fine\xc3", "\xed\xa0\x80", "\xf4\x90\x80\x80"}) {
+        options.label = label;
+        const auto text = mutex_complaint("/a", options);
+        CHECK(has(text, "label"));
+        CHECK(has(text, "not valid UTF-8 at byte " + std::string(label[0] == 'f' ? "4" : "0")));
+    }
+    options.label = std::string(16 * 1024 + 1, 'x');
+    CHECK(has(mutex_complaint("/a", options), "label is longer than 16 KiB"));
+    options.label = "any/thing \n \"quoted\" \xf0\x9f\x94\x92";
+    CHECK(mutex_complaint("/a", options) == "no complaint");
+    options.acl.clear();
+    CHECK(has(mutex_complaint("/a", options), "acl is empty"));
+}

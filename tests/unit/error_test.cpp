@@ -1,0 +1,129 @@
+// Errors: each has a text of its own, and numbers that never change.
+
+#include <paddock/error.hpp>
+
+#include <boost/asio/error.hpp>
+#include <doctest/doctest.h>
+
+#include <set>
+#include <string>
+
+using namespace paddock;
+
+namespace {
+
+constexpr errc all_errors[] = {errc::bad_argument,       errc::not_connected, errc::session_expired,
+                               errc::outcome_unknown,    errc::closed,        errc::lock_lost,
+                               errc::node_deleted,       errc::released,      errc::auth_failed,
+                               errc::sequence_exhausted, errc::over_budget,   errc::host_not_found};
+
+constexpr zk_errc all_codes[] = {zk_errc::system_error,
+                                 zk_errc::runtime_inconsistency,
+                                 zk_errc::data_inconsistency,
+                                 zk_errc::connection_loss,
+                                 zk_errc::marshalling_error,
+                                 zk_errc::unimplemented,
+                                 zk_errc::operation_timeout,
+                                 zk_errc::bad_arguments,
+                                 zk_errc::invalid_state,
+                                 zk_errc::no_node,
+                                 zk_errc::no_auth,
+                                 zk_errc::bad_version,
+                                 zk_errc::no_children_for_ephemerals,
+                                 zk_errc::node_exists,
+                                 zk_errc::not_empty,
+                                 zk_errc::session_expired,
+                                 zk_errc::invalid_callback,
+                                 zk_errc::invalid_acl,
+                                 zk_errc::auth_failed,
+                                 zk_errc::closing,
+                                 zk_errc::session_moved,
+                                 zk_errc::not_read_only,
+                                 zk_errc::ephemeral_on_local_session,
+                                 zk_errc::no_watcher,
+                                 zk_errc::reconfig_disabled,
+                                 zk_errc::throttled};
+
+} // namespace
+
+TEST_CASE("every error of paddock has a text of its own") {
+    std::set<std::string> texts;
+    for (const auto code : all_errors)
+        texts.insert(error_code(code).message());
+    CHECK(texts.size() == std::size(all_errors));
+    CHECK_FALSE(texts.contains("unknown error"));
+    CHECK_FALSE(texts.contains(""));
+}
+
+TEST_CASE("no error of paddock is missing from this test: they count from 1 without a gap") {
+    for (int code = 1; code <= static_cast<int>(std::size(all_errors)); ++code)
+        CHECK(paddock_category().message(code) != "unknown error");
+    CHECK(paddock_category().message(0) == "unknown error");
+    CHECK(paddock_category().message(std::size(all_errors) + 1) == "unknown error");
+}
+
+TEST_CASE("every listed code of ZooKeeper has a text of its own, any other shows its number") {
+    std::set<std::string> texts;
+    for (const auto code : all_codes)
+        texts.insert(error_code(code).message());
+    CHECK(texts.size() == std::size(all_codes));
+    for (const auto& text : texts)
+        CHECK(text.find("ZooKeeper error") == std::string::npos);
+    std::size_t known = 0;
+    for (int code = -1000; code < 0; ++code) {
+        const auto text = zookeeper_category().message(code);
+        if (text == "ZooKeeper error " + std::to_string(code)) continue;
+        ++known;
+        CHECK(texts.contains(text));
+    }
+    CHECK(known == std::size(all_codes));
+}
+
+TEST_CASE("the categories have names, and ids that make them equal across copies of the library") {
+    CHECK(std::string(paddock_category().name()) == "paddock");
+    CHECK(std::string(zookeeper_category().name()) == "zookeeper");
+    CHECK(paddock_category() != zookeeper_category());
+    struct copy : boost::system::error_category {
+        explicit copy(boost::ulong_long_type id) : error_category(id) {}
+        const char* name() const noexcept override { return "copy"; }
+        std::string message(int) const override { return {}; }
+    };
+    CHECK(paddock_category() == copy(0x9f2d'7a41'c36e'58b0));
+    CHECK(zookeeper_category() == copy(0x9f2d'7a41'c36e'58b1));
+}
+
+TEST_CASE("the numbers of ZooKeeper's codes are ZooKeeper's") {
+    CHECK(error_code(zk_errc::no_node).value() == -101);
+    CHECK(error_code(zk_errc::connection_loss).value() == -4);
+    CHECK(error_code(zk_errc::session_expired).value() == -112);
+    CHECK(error_code(zk_errc::throttled).value() == -127);
+}
+
+TEST_CASE("an enumerator becomes an error code by itself, and compares") {
+    const error_code lost = errc::lock_lost;
+    CHECK(lost == errc::lock_lost);
+    CHECK(lost != errc::node_deleted);
+    CHECK(lost.category() == paddock_category());
+    CHECK(error_code(errc::session_expired) != error_code(zk_errc::session_expired));
+    CHECK(lost.failed());
+    CHECK(error_code(zk_errc::no_node).failed());
+    CHECK_FALSE(error_code().failed());
+}
+
+TEST_CASE("cancellation is Asio's operation_aborted, and nothing else is") {
+    const error_code aborted = asio::error::operation_aborted;
+    CHECK(aborted.category() != paddock_category());
+    for (const auto code : all_errors)
+        CHECK_FALSE(error_code(code) == aborted);
+    for (const auto code : all_codes)
+        CHECK_FALSE(error_code(code) == aborted);
+    for (const auto code : all_errors)
+        CHECK(error_code(code).default_error_condition() !=
+              boost::system::errc::operation_canceled);
+}
+
+TEST_CASE("an exception says what is wrong") {
+    const system_error problem(errc::bad_argument, "the path 'a'");
+    CHECK(problem.code() == errc::bad_argument);
+    CHECK(std::string(problem.what()).find("the path 'a'") != std::string::npos);
+}

@@ -1,0 +1,101 @@
+// What a contender writes into its node, and what others may have written into theirs.
+
+#include "locks/metadata.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <unistd.h>
+
+using namespace paddock;
+using namespace std::chrono_literals;
+using clock_type = std::chrono::system_clock;
+
+namespace {
+
+constexpr clock_type::time_point a_moment{std::chrono::milliseconds(1'700'000'000'123)};
+
+contender read(std::string_view data) {
+    contender out;
+    detail::read_metadata(data, out);
+    return out;
+}
+
+bool untouched(const contender& c) {
+    return c.host.empty() && c.label.empty() && c.pid == 0 && c.since == clock_type::time_point{};
+}
+
+} // namespace
+
+TEST_CASE("what was written is read back") {
+    const auto data = detail::metadata("nightly job").at(a_moment);
+    const auto who = read(data);
+    CHECK(who.label == "nightly job");
+    CHECK(who.pid == ::getpid());
+    CHECK(who.since == a_moment);
+    CHECK_FALSE(who.host.empty());
+}
+
+TEST_CASE("the time is written as ISO 8601 in UTC") {
+    CHECK(detail::metadata("").at(a_moment).find("\"time\":\"2023-11-14T22:13:20.123Z\"") !=
+          std::string::npos);
+}
+
+TEST_CASE("every time is read back, in whole milliseconds") {
+    for (const auto since : {clock_type::time_point{}, a_moment, a_moment + 877ms,
+                             clock_type::time_point{9'000'000'000s}}) {
+        CAPTURE(since.time_since_epoch().count());
+        CHECK(read(detail::metadata("").at(since)).since == since);
+    }
+}
+
+TEST_CASE("any label survives") {
+    for (const std::string_view label :
+         {"", "\"", "\\", "{\"pid\":1}", "line\nbreak\t\x01", "ä€𝄞", "},"}) {
+        CAPTURE(label);
+        const auto who = read(detail::metadata(label).at(a_moment));
+        CHECK(who.label == label);
+        CHECK(who.pid == ::getpid());
+        CHECK(who.since == a_moment);
+    }
+}
+
+TEST_CASE("what others wrote changes nothing") {
+    for (const std::string_view data :
+         {"", "192.168.0.7", "__REVOKE__", "null", "42", "\"text\"", "[1,2]", "{", "{}",
+          "{\"pid\":", "\x80\xff", "{\"host\":\"\xff\"}", "{\"other\":1}"}) {
+        CAPTURE(data);
+        CHECK(untouched(read(data)));
+    }
+    CHECK(untouched(read(std::string_view("\0\0\0\0", 4))));
+}
+
+TEST_CASE("members of other types are ignored") {
+    const auto who = read(R"({"host":1,"pid":"7","label":["x"],"time":0})");
+    CHECK(untouched(who));
+    CHECK(read(R"({"pid":1.5})").pid == 0);
+    CHECK(read(R"({"pid":99999999999999999999})").pid == 0);
+    CHECK(read(R"({"pid":-3})").pid == -3);
+}
+
+TEST_CASE("a time that is none is 1970") {
+    for (const std::string_view time :
+         {"", "yesterday", "2023-11-14", "2023-11-14 22:13:20", "0000-00-00T00:00:00.000Z",
+          "9999-12-31T23:59:59.999Z", "-999-99-99T99:99:99.999Z", "1969-12-31T23:59:59.999Z"}) {
+        CAPTURE(time);
+        CHECK(read("{\"time\":\"" + std::string(time) + "\"}").since == clock_type::time_point{});
+    }
+}
+
+TEST_CASE("neither depth nor size of what others wrote does harm") {
+    CHECK(untouched(read(std::string(1 << 20, '['))));
+    CHECK(untouched(read(std::string(1 << 20, '\0'))));
+    const std::string big(1 << 20, 'x');
+    CHECK(read("{\"label\":\"" + big + "\"}").label == big);
+    std::string deep;
+    for (int n = 0; n < 10'000; ++n)
+        deep += "{\"a\":";
+    CHECK(untouched(read(deep)));
+}

@@ -1,0 +1,275 @@
+#pragma once
+
+#include "rules/outcome.hpp"
+
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <deque>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+// A plain model of an ensemble with one directory: a leader that decides, and servers that follow
+// later. A session's requests are executed in their order, and are answered in that order.
+namespace paddock::test::model {
+
+using rules::outcome;
+
+/// Something happened that must not happen.
+struct violation : std::runtime_error {
+    using runtime_error::runtime_error;
+};
+
+inline void must(bool condition, const std::string& what) {
+    if (!condition) throw violation(what);
+}
+
+struct request {
+    enum kind { create, list, get, remove, barrier, make, unwatch } what;
+    std::string name; ///< of a create: without its sequence number
+};
+
+struct reply {
+    outcome result = outcome::done;
+    std::string name{}; ///< of an event, or of what was created
+    std::int64_t czxid = 0;
+    std::vector<std::string> children{};
+    std::int64_t zxid = 0; ///< how far the server was
+    enum kind { answer, deleted, changed } what = answer;
+};
+
+struct session {
+    std::int64_t id = 0;
+    bool alive = true;
+    int server = -1;        ///< that it is connected to
+    std::int64_t seen = 0;  ///< in the header of an answer: a server that is behind is refused
+    std::int64_t heard = 0; ///< by anything that came on this connection
+    std::set<std::string> watches{}; ///< of this connection, on the server
+    std::deque<request> to_server{};
+    std::deque<reply> to_client{};
+};
+
+struct znode {
+    std::int64_t owner;
+    std::int64_t czxid;
+    std::int64_t mzxid;
+};
+
+struct tree {
+    bool directory = false;
+    std::map<std::string, znode> nodes;
+};
+
+class ensemble {
+public:
+    static constexpr int servers = 2;
+
+    const tree& leader() const { return leader_; }
+    bool exists(const std::string& name) const { return leader_.nodes.contains(name); }
+    std::int64_t czxid(const std::string& name) const { return leader_.nodes.at(name).czxid; }
+    /// When the node was deleted; 0 if it was not.
+    std::int64_t end_of(const std::string& name) const {
+        const auto it = ends_.find(name);
+        return it == ends_.end() ? 0 : it->second;
+    }
+
+    // At the leader.
+    std::string create(std::int64_t owner, const std::string& prefix) {
+        std::array<char, 16> digits{};
+        std::snprintf(digits.data(), digits.size(), "%010d", next_++);
+        auto name = prefix + digits.data();
+        commit({txn::create, name, owner});
+        return name;
+    }
+    void remove(const std::string& name) { commit({txn::remove, name, 0}); }
+    void set(const std::string& name) { commit({txn::set, name, 0}); }
+    void close(session& s) {
+        s.alive = false;
+        commit({txn::close, {}, s.id});
+    }
+    void make() {
+        if (!leader_.directory) next_ = 0;
+        commit({txn::make, {}, 0});
+    }
+    void reap() {
+        if (leader_.nodes.empty()) commit({txn::reap, {}, 0});
+    }
+
+    // At a server.
+    void connect(session& s, int server) {
+        s.server = server;
+        s.heard = 0;
+        sessions_.insert(&s);
+        catch_up(server, s.seen);
+    }
+    void disconnect(session& s) {
+        s.server = -1;
+        s.watches.clear();
+        s.to_server.clear();
+        s.to_client.clear();
+        sessions_.erase(&s);
+    }
+    /// The C client's SetWatches: tells of what has changed, in any order.
+    void set_watches(session& s, const std::vector<std::string>& names) {
+        const auto& view = views_[index(s.server)];
+        for (const auto& name : names) {
+            const auto it = view.nodes.find(name);
+            if (it == view.nodes.end())
+                tell(s, {.name = name, .zxid = applied(s), .what = reply::deleted});
+            else if (it->second.mzxid > s.seen)
+                tell(s, {.name = name, .zxid = applied(s), .what = reply::changed});
+            else
+                s.watches.insert(name);
+        }
+    }
+    bool behind(int server) const { return applied_[index(server)] < log_.size(); }
+    void apply_one(int server) {
+        if (behind(server)) apply(server, log_[applied_[index(server)]]);
+    }
+
+    /// The next request of a session. Returns the name of the node that it created, if any.
+    std::string execute(session& s) {
+        const auto r = std::move(s.to_server.front());
+        s.to_server.pop_front();
+        reply out;
+        switch (r.what) {
+        case request::create:
+            if (leader_.directory) {
+                out.name = create(s.id, r.name);
+                out.czxid = static_cast<std::int64_t>(log_.size());
+            } else {
+                out.result = outcome::missing;
+                commit({txn::nothing, {}, 0});
+            }
+            catch_up(s.server, last());
+            break;
+        case request::remove:
+            commit({exists(r.name) ? txn::remove : txn::nothing, r.name, 0});
+            catch_up(s.server, last());
+            break;
+        case request::barrier:
+            commit({txn::nothing, {}, 0});
+            catch_up(s.server, last());
+            break;
+        case request::make:
+            make();
+            catch_up(s.server, last());
+            break;
+        case request::list:
+            list(s, out);
+            break;
+        case request::get:
+            get(s, r.name, out);
+            break;
+        case request::unwatch:
+            s.watches.erase(r.name);
+            break;
+        }
+        out.zxid = applied(s);
+        tell(s, out);
+        return out.what == reply::answer && r.what == request::create ? out.name : std::string();
+    }
+    /// The server throttles: the next request is not executed.
+    void throttle(session& s) {
+        s.to_server.pop_front();
+        tell(s, {.result = outcome::later, .zxid = applied(s)});
+    }
+
+private:
+    struct txn {
+        enum kind { nothing, create, remove, set, close, make, reap } what;
+        std::string name;
+        std::int64_t owner;
+    };
+
+    static std::size_t index(int server) { return static_cast<std::size_t>(server); }
+    std::int64_t last() const { return static_cast<std::int64_t>(log_.size()); }
+    std::int64_t applied(const session& s) const {
+        return static_cast<std::int64_t>(applied_[index(s.server)]);
+    }
+    static void tell(session& s, reply r) { s.to_client.push_back(std::move(r)); }
+
+    void commit(txn t) {
+        log_.push_back(std::move(t));
+        change(leader_, log_.back(), last(),
+               [&](const std::string& name) { ends_[name] = last(); });
+    }
+    void catch_up(int server, std::int64_t zxid) {
+        while (static_cast<std::int64_t>(applied_[index(server)]) < zxid)
+            apply_one(server);
+    }
+    void apply(int server, const txn& t) {
+        const auto zxid = static_cast<std::int64_t>(++applied_[index(server)]);
+        if (t.what == txn::set) fire(server, t.name, zxid, reply::changed);
+        change(views_[index(server)], t, zxid,
+               [&](const std::string& name) { fire(server, name, zxid, reply::deleted); });
+    }
+    void fire(int server, const std::string& name, std::int64_t zxid, reply::kind what) {
+        for (auto* const s : sessions_)
+            if (s->server == server && s->watches.erase(name) > 0)
+                tell(*s, {.name = name, .zxid = zxid, .what = what});
+    }
+
+    template <typename Gone>
+    static void change(tree& where, const txn& t, std::int64_t zxid, Gone gone) {
+        switch (t.what) {
+        case txn::nothing:
+            break;
+        case txn::create:
+            where.nodes.emplace(t.name, znode{t.owner, zxid, zxid});
+            break;
+        case txn::remove:
+            if (where.nodes.erase(t.name) > 0) gone(t.name);
+            break;
+        case txn::set:
+            if (const auto it = where.nodes.find(t.name); it != where.nodes.end())
+                it->second.mzxid = zxid;
+            break;
+        case txn::close:
+            for (auto it = where.nodes.begin(); it != where.nodes.end();) {
+                const auto here = it++;
+                if (here->second.owner != t.owner) continue;
+                gone(here->first);
+                where.nodes.erase(here);
+            }
+            break;
+        case txn::make:
+            where.directory = true;
+            break;
+        case txn::reap:
+            where.directory = false;
+            break;
+        }
+    }
+
+    void list(const session& s, reply& out) const {
+        const auto& view = views_[index(s.server)];
+        if (!view.directory) out.result = outcome::missing;
+        for (const auto& [name, node] : view.nodes)
+            out.children.push_back(name);
+    }
+    void get(session& s, const std::string& name, reply& out) const {
+        const auto& view = views_[index(s.server)];
+        const auto it = view.nodes.find(name);
+        if (it == view.nodes.end()) {
+            out.result = outcome::missing;
+        } else {
+            out.czxid = it->second.czxid;
+            s.watches.insert(name);
+        }
+    }
+
+    std::int32_t next_ = 0;
+    tree leader_;
+    std::array<tree, servers> views_;
+    std::array<std::size_t, servers> applied_{};
+    std::vector<txn> log_;
+    std::map<std::string, std::int64_t> ends_;
+    std::set<session*> sessions_;
+};
+
+} // namespace paddock::test::model

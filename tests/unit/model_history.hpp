@@ -1,0 +1,351 @@
+#pragma once
+
+#include "unit/model_client.hpp"
+
+#include <array>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace paddock::test::model {
+
+/// Another process with Curator's recipe. It is always up to date, which makes it as dangerous as
+/// can be.
+struct foreigner {
+    std::int64_t id;
+    std::string node{}; ///< empty: it does not want the lock
+    bool holding = false;
+};
+
+/// One random history: some clients and foreigners, and whatever may happen to them. Everything is
+/// decided by the seed.
+class history {
+public:
+    explicit history(std::uint64_t seed, std::function<void(const std::string&)> note = {})
+        : random_(seed) {
+        world_.note = std::move(note);
+        world_.granted = [this](const session& who, const std::string& node, std::int64_t czxid) {
+            check_grant(who, node, czxid);
+        };
+        const int clients = 1 + number(3);
+        for (int n = 1; n <= clients; ++n)
+            clients_.push_back(std::make_unique<client>(world_, n));
+        const int foreigners = number(3);
+        for (int n = 0; n < foreigners; ++n)
+            foreigners_.push_back({100 + n});
+        if (chance(2)) world_.zk.make();
+        // Each history has its own mixture of troubles.
+        for (auto& one : troubles_)
+            one = chance(2);
+    }
+
+    void run() {
+        const int steps = 20 + number(60);
+        for (int n = 0; n < steps; ++n)
+            step();
+        calm_down();
+        check_end();
+    }
+
+private:
+    enum trouble { breaks, expiries, kicks, changes, reaping, throttling, lateness, lag, all };
+
+    int number(int below) { return static_cast<int>(random_() % static_cast<unsigned>(below)); }
+    bool chance(int one_in) { return number(one_in) == 0; }
+    bool happens(trouble what, int one_in) { return troubles_[what] && chance(one_in); }
+    client& any_client() {
+        return *clients_[static_cast<std::size_t>(number(static_cast<int>(clients_.size())))];
+    }
+    void note(std::string_view what, const std::string& about = {}) {
+        if (world_.note) world_.note(std::string(what) + ' ' + about);
+    }
+
+    void step() {
+        auto& c = any_client();
+        const int what = number(100);
+        if (what < 60) {
+            progress(c);
+        } else if (what < 85) {
+            application(c);
+        } else if (what < 93) {
+            foreign();
+        } else {
+            misfortune(c);
+        }
+    }
+
+    void progress(client& c) {
+        if (!c.connected) {
+            if (chance(3)) c.connect(number(ensemble::servers), chance(2));
+            return;
+        }
+        if (!c.own.to_server.empty() && chance(2)) {
+            if (happens(throttling, 30))
+                world_.zk.throttle(c.own);
+            else
+                c.execute();
+        }
+        if (!c.own.to_client.empty() && chance(2)) c.hear();
+        if (!troubles_[lag] || chance(3)) world_.zk.apply_one(number(ensemble::servers));
+    }
+
+    void application(client& c) {
+        auto& s = *c.stations[chance(5) ? 1 : 0];
+        const int what = number(10);
+        if (what < 4) {
+            if (s.seats.size() < 4)
+                c.join(s, {.immediate = chance(5), .fail_on_expiry = chance(5)});
+            return;
+        }
+        if (s.seats.empty()) return;
+        const auto it = std::next(s.seats.begin(), number(static_cast<int>(s.seats.size())));
+        const auto& [key, one] = *it;
+        if (what == 4 && !one.left && one.held.empty()) return c.quit(s, key);
+        if (one.held.empty()) return;
+        if (what < 8) return c.release(s, key);
+        c.guard_own(s, key);
+    }
+
+    void foreign() {
+        if (foreigners_.empty()) return;
+        auto& f =
+            foreigners_[static_cast<std::size_t>(number(static_cast<int>(foreigners_.size())))];
+        if (f.node.empty()) {
+            f.node = join(f);
+        } else if (f.holding || chance(6)) {
+            note("foreigner lets go of", f.node);
+            if (world_.zk.exists(f.node)) world_.zk.remove(f.node);
+            f.node.clear();
+            f.holding = false;
+        }
+        look(f);
+    }
+    std::string join(const foreigner& f) {
+        if (!world_.zk.leader().directory) world_.zk.make();
+        std::array<char, 40> id{};
+        std::snprintf(id.data(), id.size(), "c0ffee00-0000-4000-8000-%012llx",
+                      static_cast<unsigned long long>(random_() & 0xffff'ffff'ffff));
+        const auto name = world_.zk.create(f.id, std::string("_c_") + id.data() + "-lock-");
+        note("foreigner has", name);
+        return name;
+    }
+    void look(foreigner& f) {
+        if (f.node.empty() || f.holding) return;
+        if (!world_.zk.exists(f.node)) {
+            f.node.clear();
+            return;
+        }
+        if (first_of("lock") != f.node) return;
+        note("foreigner holds", f.node);
+        f.holding = true;
+        check_alone(f.node);
+    }
+
+    void misfortune(client& c) {
+        if (c.connected && happens(breaks, 2)) break_connection(c);
+        if (c.own.alive && c.own.id != 0 && happens(expiries, 10)) {
+            note("a session ends");
+            if (c.connected) break_connection(c);
+            world_.zk.close(c.own);
+            std::erase_if(late_, [&](const auto& one) { return one.first == c.own.id; });
+        }
+        const auto& nodes = world_.zk.leader().nodes;
+        if (!nodes.empty() && happens(kicks, 6)) {
+            const auto node =
+                std::next(nodes.begin(), number(static_cast<int>(nodes.size())))->first;
+            note("an administrator deletes", node);
+            world_.zk.remove(node);
+        }
+        if (!nodes.empty() && happens(changes, 3))
+            world_.zk.set(std::next(nodes.begin(), number(static_cast<int>(nodes.size())))->first);
+        if (happens(reaping, 6)) reap();
+        if (chance(2)) come_late();
+        patience(c);
+    }
+
+    /// Deletes the directory, with everything in it if there is something.
+    void reap() {
+        note("the directory is deleted");
+        const auto nodes = world_.zk.leader().nodes;
+        if (!nodes.empty() && !troubles_[kicks]) return;
+        for (const auto& [name, node] : nodes)
+            world_.zk.remove(name);
+        world_.zk.reap();
+    }
+
+    /// Of the requests under way some are executed, in their order; some of the creates may be
+    /// executed much later.
+    void break_connection(client& c) {
+        while (!c.own.to_server.empty() && !chance(3))
+            c.execute();
+        for (const auto& r : c.own.to_server)
+            if (r.what == request::create && happens(lateness, 3))
+                late_.emplace_back(c.own.id, r.name);
+        c.break_connection(chance(4));
+    }
+    void come_late() {
+        if (late_.empty()) return;
+        const auto [owner, prefix] = late_.back();
+        late_.pop_back();
+        if (!world_.zk.leader().directory) return;
+        const auto name = world_.zk.create(owner, prefix);
+        note("late comes", name);
+    }
+    bool patience(client& c) {
+        bool any = !c.retry.empty() && c.connected;
+        if (any) c.retry_removals();
+        for (auto& s : c.stations)
+            if (s->paused) {
+                c.resume(*s);
+                any = true;
+            }
+        return any;
+    }
+
+    /// Nothing bad happens any more: whatever is asked is answered, and who holds lets go.
+    void calm_down() {
+        note("calm");
+        while (!late_.empty())
+            come_late();
+        for (auto& c : clients_)
+            if (!c->connected) c->connect(0, false);
+        for (int n = 0; n < 2; ++n) { // the last search, a minute later
+            while (settle() || let_go()) {
+            }
+            for (auto& c : clients_)
+                if (c->tainted) c->search();
+        }
+        while (settle()) {
+        }
+    }
+    bool settle() {
+        bool any = false;
+        for (int server = 0; server < ensemble::servers; ++server)
+            while (world_.zk.behind(server)) {
+                world_.zk.apply_one(server);
+                any = true;
+            }
+        for (auto& c : clients_) {
+            while (!c->quiet()) {
+                if (!c->own.to_server.empty()) c->execute();
+                while (!c->own.to_client.empty())
+                    c->hear();
+                any = true;
+            }
+            any = patience(*c) || any;
+        }
+        for (auto& f : foreigners_)
+            look(f);
+        if (!any) check_watches();
+        return any;
+    }
+    bool let_go() {
+        for (auto& f : foreigners_)
+            if (f.holding) {
+                note("foreigner lets go of", f.node);
+                if (world_.zk.exists(f.node)) world_.zk.remove(f.node);
+                f = {f.id};
+                return true;
+            }
+        for (auto& c : clients_)
+            for (auto& s : c->stations)
+                for (const auto& [key, one] : s->seats)
+                    if (!one.held.empty()) {
+                        c->release(*s, key);
+                        return true;
+                    }
+        return false;
+    }
+
+    /// The first in the line of all nodes that the leader has.
+    std::string first_of(const std::string& lock_name) const {
+        const auto nodes = in_order(rules::naming(lock_name));
+        return nodes.empty() ? std::string() : nodes.front().name;
+    }
+    std::vector<rules::place> in_order(const rules::naming& names) const {
+        std::vector<rules::place> out;
+        for (const auto& [name, node] : world_.zk.leader().nodes)
+            if (const auto sequence = names.sequence(name)) out.push_back({*sequence, name});
+        std::sort(out.begin(), out.end());
+        return out;
+    }
+    rules::naming line_of(const std::string& node) const {
+        rules::naming lock("lock");
+        return lock.sequence(node) ? lock : rules::naming("other");
+    }
+
+    void check_grant(const session& who, const std::string& node, std::int64_t czxid) {
+        if (const auto end = world_.zk.end_of(node))
+            return must(end > who.heard, "granted although it could be known to be gone: " + node);
+        must(czxid == world_.zk.czxid(node), "a wrong czxid");
+        const auto names = line_of(node);
+        client* mine = nullptr;
+        for (auto& c : clients_)
+            if (c->own.id == who.id) mine = c.get();
+        for (const auto& other : in_order(names)) {
+            if (other.name == node) break;
+            const bool own = world_.zk.leader().nodes.at(other.name).owner == who.id;
+            must(own && !mine->in_use(other.name), "granted before " + other.name);
+        }
+        check_alone(node);
+        auto& token = tokens_[names.sequence(node) && line_is_lock(node)];
+        must(czxid > token, "the token does not grow");
+        token = czxid;
+    }
+    bool line_is_lock(const std::string& node) const {
+        return rules::naming("lock").sequence(node).has_value();
+    }
+
+    /// Nobody else holds the same lock with a node that exists.
+    void check_alone(const std::string& node) {
+        const auto names = line_of(node);
+        const auto rival = [&](const std::string& other) {
+            return !other.empty() && other != node && names.sequence(other) &&
+                   world_.zk.exists(other);
+        };
+        for (const auto& f : foreigners_)
+            must(!f.holding || !rival(f.node), "two holders: " + node + " and " + f.node);
+        for (const auto& c : clients_)
+            for (const auto& s : c->stations)
+                for (const auto& [key, one] : s->seats)
+                    must(!rival(one.held), "two holders: " + node + " and " + one.held);
+    }
+
+    /// When all is quiet: each attempt has at most two watches.
+    void check_watches() const {
+        for (const auto& c : clients_) {
+            std::size_t attempts = 0;
+            for (const auto& s : c->stations)
+                attempts += s->seats.size();
+            must(c->watches() <= 2 * attempts, "too many watches");
+        }
+    }
+
+    void check_end() {
+        for (const auto& c : clients_) {
+            for (const auto& s : c->stations) {
+                must(s->seats.empty(), "nobody moves, but somebody waits");
+                must(s->line.idle(), "an empty line is not idle");
+            }
+            must(c->ids.count() == 0, "an id is claimed for ever");
+            must(c->watches() == 0, "a watch is left behind");
+        }
+        for (const auto& f : foreigners_)
+            must(f.node.empty(), "a foreigner waits in vain");
+        must(world_.zk.leader().nodes.empty(), "a node is left behind");
+    }
+
+    std::mt19937_64 random_;
+    world world_;
+    std::vector<std::unique_ptr<client>> clients_;
+    std::vector<foreigner> foreigners_;
+    std::array<bool, all> troubles_{};
+    std::vector<std::pair<std::int64_t, std::string>> late_;
+    std::map<bool, std::int64_t> tokens_;
+};
+
+} // namespace paddock::test::model

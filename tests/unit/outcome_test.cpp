@@ -1,0 +1,86 @@
+// The one table of errors: every code of the C client, for every kind of request.
+
+#include "rules/outcome.hpp"
+
+#include <paddock/error.hpp>
+
+#include <doctest/doctest.h>
+
+using namespace paddock::rules;
+using paddock::zk_errc;
+
+namespace {
+
+struct row {
+    zk_errc code;
+    outcome create, list, look, remove;
+};
+
+constexpr auto done = outcome::done, missing = outcome::missing, lost = outcome::lost,
+               not_sent = outcome::not_sent, later = outcome::later, rarely = outcome::rarely,
+               refused = outcome::refused;
+
+// clang-format off
+constexpr row table[] = {
+    {zk_errc{0},                             done,     done,     done,     done},
+    {zk_errc::system_error,                  refused,  refused,  later,    later},
+    {zk_errc::runtime_inconsistency,         lost,     lost,     lost,     lost},
+    {zk_errc::data_inconsistency,            refused,  refused,  later,    later},
+    {zk_errc::connection_loss,               lost,     lost,     lost,     lost},
+    {zk_errc::marshalling_error,             refused,  refused,  later,    later},
+    {zk_errc::unimplemented,                 refused,  refused,  later,    later},
+    {zk_errc::operation_timeout,             lost,     lost,     lost,     lost},
+    {zk_errc::bad_arguments,                 refused,  refused,  later,    later},
+    {zk_errc::invalid_state,                 not_sent, not_sent, not_sent, not_sent},
+    {zk_errc::no_node,                       missing,  missing,  missing,  done},
+    {zk_errc::no_auth,                       refused,  refused,  refused,  rarely},
+    {zk_errc::bad_version,                   refused,  refused,  later,    later},
+    {zk_errc::no_children_for_ephemerals,    refused,  refused,  later,    later},
+    {zk_errc::node_exists,                   refused,  refused,  later,    later},
+    {zk_errc::not_empty,                     refused,  refused,  later,    later},
+    {zk_errc::session_expired,               lost,     lost,     lost,     lost},
+    {zk_errc::invalid_callback,              refused,  refused,  later,    later},
+    {zk_errc::invalid_acl,                   refused,  refused,  later,    later},
+    {zk_errc::auth_failed,                   lost,     lost,     lost,     lost},
+    {zk_errc::closing,                       lost,     lost,     lost,     lost},
+    {zk_errc::session_moved,                 lost,     lost,     lost,     lost},
+    {zk_errc::not_read_only,                 later,    later,    later,    later},
+    {zk_errc::ephemeral_on_local_session,    refused,  refused,  later,    later},
+    {zk_errc::no_watcher,                    refused,  refused,  later,    later},
+    {zk_errc::reconfig_disabled,             refused,  refused,  later,    later},
+    {zk_errc::throttled,                     later,    later,    later,    later},
+    {zk_errc{-125},                          refused,  refused,  later,    later}, // quota
+    {zk_errc{-4242},                         refused,  refused,  later,    later}, // to come
+};
+// clang-format on
+
+} // namespace
+
+TEST_CASE("every code has one outcome for each kind of request") {
+    for (const auto& r : table) {
+        const int code = static_cast<int>(r.code);
+        CAPTURE(code);
+        CHECK(judge(request::create, code) == r.create);
+        CHECK(judge(request::list, code) == r.list);
+        CHECK(judge(request::look, code) == r.look);
+        CHECK(judge(request::remove, code) == r.remove);
+    }
+}
+
+TEST_CASE("a delete goes on until the node is gone, whatever the ensemble says") {
+    for (int code = -1000; code <= 0; ++code) {
+        CAPTURE(code);
+        CHECK(judge(request::remove, code) != outcome::refused);
+        CHECK(judge(request::remove, code) != outcome::missing);
+    }
+}
+
+TEST_CASE("nothing but success is done, but for the delete of what is not there") {
+    for (int code = -1000; code < 0; ++code) {
+        CAPTURE(code);
+        for (const auto what : {request::create, request::list, request::look})
+            CHECK(judge(what, code) != outcome::done);
+        CHECK((judge(request::remove, code) == outcome::done) ==
+              (code == static_cast<int>(zk_errc::no_node)));
+    }
+}

@@ -1,0 +1,360 @@
+// The pump, step by step: against a C client whose server is the test, in a world without time.
+
+#include "native/pump.hpp"
+#include "support/fake_environment.hpp"
+#include "support/pump_harness.hpp"
+#include "support/scripted_calls.hpp"
+
+#include <algorithm>
+
+using namespace paddock;
+using namespace paddock::test;
+namespace code = native::code;
+namespace event = native::event;
+namespace state = native::state;
+
+namespace {
+
+struct stage {
+    explicit stage(native::pump_options how = one_server()) {
+        pump = std::make_shared<native::pump>(env, make_scripted_calls(c), std::move(how), user);
+        pump->start();
+    }
+
+    static native::pump_options one_server() { return {{literal_server(1)}, 9s, {}}; }
+    static native::pump_options named(const std::vector<std::string>& names) {
+        native::pump_options how{{}, 9s, {}};
+        for (const auto& name : names)
+            how.servers.push_back({name, 1, false});
+        return how;
+    }
+
+    pending ask() {
+        auto result = std::make_shared<outcome>();
+        const int rc = pump->submit(
+            [&](native::calls& table) { return table.exists("/", false, into(result)); });
+        if (rc != code::ok) result->rc = rc;
+        return result;
+    }
+
+    fake_environment env;
+    std::shared_ptr<script> c = std::make_shared<script>(env);
+    recording_user user;
+    std::shared_ptr<native::pump> pump;
+};
+
+struct connected_stage : stage {
+    explicit connected_stage(native::pump_options how = one_server()) : stage(std::move(how)) {
+        env.run();
+        REQUIRE(user.up);
+        REQUIRE(pump->ready());
+    }
+};
+
+} // namespace
+
+TEST_CASE("nothing happens inside start, and a connection is made behind it") {
+    stage s;
+    CHECK(s.c->opened == 0);
+    s.env.run();
+    CHECK(s.c->servers == std::vector<std::string>{"127.0.0.1:1"});
+    CHECK(s.user.connected == 1);
+    CHECK(s.pump->session_id() == 0x1234);
+    CHECK(s.pump->connected_since() == s.env.now());
+    CHECK(s.env.waited_for() == 1);
+}
+
+TEST_CASE("credentials are given before the first connection") {
+    native::pump_options how = stage::one_server();
+    how.auth = {{"digest", "a:b"}, {"digest", "c:d"}};
+    stage s(how);
+    while (s.c->opened == 0)
+        REQUIRE(s.env.step());
+    CHECK(s.c->credentials == std::vector<std::string>{"digest a:b", "digest c:d"});
+    CHECK(s.c->interests == 0);
+}
+
+TEST_CASE("a request is answered, and one without a connection refused") {
+    connected_stage s;
+    const auto answered = s.ask();
+    CHECK_FALSE(answered->answered());
+    s.c->answer();
+    s.env.run();
+    CHECK(answered->rc == code::ok);
+    s.c->accepts = false;
+    s.c->hang_up();
+    s.env.run();
+    CHECK(s.user.disconnected == 1);
+    CHECK(s.ask()->rc == code::invalid_state);
+}
+
+TEST_CASE("what a silently closed connection owes fails, and is not sent on the next one") {
+    connected_stage s;
+    const auto first = s.ask();
+    s.c->next_send_fails = true;
+    const auto second = s.ask();
+    CHECK_FALSE(s.pump->ready());
+    CHECK(s.user.disconnected == 0);
+    CHECK(s.ask()->rc == code::invalid_state);
+    s.env.run();
+    CHECK(first->rc == code::connection_loss);
+    CHECK(second->rc == code::connection_loss);
+    CHECK(s.c->broken == 1);
+    CHECK(s.c->executed == 0);
+    CHECK(s.user.disconnected == 1);
+    CHECK(s.user.connected == 2);
+    CHECK(s.env.waited_for() == 1);
+}
+
+TEST_CASE("a connection closed silently inside a completion is purged in the same turn") {
+    connected_stage s;
+    pending inner;
+    s.pump->submit([&](native::calls& table) {
+        return table.exists("/", false, native::on_reply([&](const native::reply&) {
+                                s.c->next_send_fails = true;
+                                inner = s.ask();
+                            }));
+    });
+    s.c->answer();
+    while (!inner)
+        REQUIRE(s.env.step());
+    CHECK(inner->rc == code::connection_loss);
+    s.env.run();
+    CHECK(s.c->executed == 0);
+    CHECK(s.user.connected == 2);
+    CHECK(s.user.disconnected == 1);
+}
+
+TEST_CASE("a purge that cannot connect yet waits, and keeps trying") {
+    connected_stage s;
+    s.c->next_send_fails = true;
+    const auto lost = s.ask();
+    s.c->interest_codes = {code::system_error, code::system_error};
+    s.env.run();
+    CHECK_FALSE(lost->answered());
+    CHECK(s.user.disconnected == 1);
+    s.env.advance(1s);
+    CHECK(lost->rc == code::connection_loss);
+    CHECK(s.c->executed == 0);
+    CHECK(s.user.connected == 2);
+}
+
+TEST_CASE("a turn takes 64 packets, then others have theirs") {
+    connected_stage s;
+    std::size_t taken = 0;
+    for (int i = 0; i < 200; ++i)
+        s.c->send([&] { ++taken; });
+    std::vector<std::size_t> seen;
+    while (taken < 200) {
+        s.env.post([&] { seen.push_back(taken); });
+        REQUIRE(s.env.step());
+    }
+    for (std::size_t i = 1; i < seen.size(); ++i)
+        CHECK(seen[i] - seen[i - 1] <= 64);
+    CHECK(*std::max_element(seen.begin(), seen.end()) > 64);
+    s.env.run();
+    CHECK(s.user.disconnected == 0);
+}
+
+TEST_CASE("after a stall what was said meanwhile is read before silence is judged") {
+    connected_stage s;
+    const auto open = s.ask();
+    s.env.stall(7s); // more than two thirds of 9 s
+    s.c->inbound.push_back([&] { s.c->requests.clear(); });
+    SUBCASE("when the timer comes first") {}
+    SUBCASE("when another request comes first") { s.ask(); }
+    SUBCASE("when the readiness comes first") { s.c->set_readable(); }
+    s.env.run();
+    CHECK(s.user.disconnected == 0);
+}
+
+TEST_CASE("after a stall in silence the server is asked before it is given up") {
+    connected_stage s;
+    s.env.stall(7s);
+    const auto interests = s.c->interests;
+    s.env.run();
+    CHECK(s.user.disconnected == 0);
+    REQUIRE(s.c->requests.size() == 1);
+    CHECK(s.c->interests == interests);
+    SUBCASE("and answers") {
+        s.c->answer();
+        s.env.run();
+        CHECK(s.c->interests > interests);
+        s.env.advance(1s);
+        CHECK(s.user.disconnected == 0);
+        CHECK(s.user.up);
+    }
+    SUBCASE("and does not") {
+        s.env.advance(1s);
+        CHECK(s.user.up);
+        s.env.advance(1s);
+        CHECK(s.user.disconnected == 1);
+    }
+    SUBCASE("and the request meets a reset") {
+        s.c->answer();
+        s.env.run();
+        s.env.stall(7s);
+        s.c->next_send_fails = true;
+        s.env.run();
+        CHECK(s.user.disconnected == 1);
+        CHECK(s.user.connected == 2);
+    }
+}
+
+TEST_CASE("a server that is silent while the loop runs is given up at two thirds of the timeout") {
+    connected_stage s;
+    s.env.advance(5900ms);
+    CHECK(s.user.disconnected == 0);
+    s.c->accepts = false;
+    s.env.advance(200ms);
+    CHECK(s.user.disconnected == 1);
+    CHECK(s.c->requests.empty());
+}
+
+TEST_CASE("a socket that is readable but never has a packet does not spin, and is given up") {
+    connected_stage s;
+    s.c->stuck = true;
+    s.c->set_readable();
+    s.env.run();
+    CHECK(s.c->processed < 1100);
+    s.env.advance(1s);
+    CHECK(s.c->processed < 1250);
+    CHECK(s.user.disconnected == 0);
+    s.env.advance(2100ms);
+    s.c->stuck = false;
+    s.env.run();
+    CHECK(s.user.disconnected == 1);
+    CHECK(s.c->executed == 0);
+    s.env.advance(10ms);
+    CHECK(s.user.connected == 2);
+}
+
+TEST_CASE("a packet in ten thousand pieces is only taken more slowly") {
+    connected_stage s;
+    s.c->stuck = true;
+    s.c->set_readable();
+    s.env.advance(2s);
+    s.c->stuck = false;
+    s.c->send([] {});
+    s.env.advance(5s);
+    CHECK(s.user.disconnected == 0);
+}
+
+TEST_CASE("a ping that cannot be sent ends the connection") {
+    connected_stage s;
+    s.c->ping_fails = true;
+    s.env.advance(3100ms);
+    CHECK(s.user.disconnected == 1);
+    s.env.advance(100ms);
+    CHECK(s.user.connected == 2);
+    CHECK(s.c->interests < 20);
+}
+
+TEST_CASE("a connection that comes without the end of the last one still ends that first") {
+    connected_stage s;
+    s.c->observer->on_session_event(state::connected);
+    CHECK(s.user.disconnected == 1);
+    CHECK(s.user.connected == 2);
+}
+
+TEST_CASE("the C client may use one number for one connection after the other") {
+    connected_stage s;
+    for (std::uint64_t i = 2; i < 10; ++i) {
+        s.c->hang_up();
+        s.env.run();
+        CHECK(s.user.connected == i);
+        CHECK(s.env.waited_for() == 1);
+    }
+}
+
+TEST_CASE("a session that is over is reported once, and left alone") {
+    stage s;
+    error_code why;
+    SUBCASE("expired") {
+        s.c->next_session_state = state::expired;
+        why = errc::session_expired;
+    }
+    SUBCASE("credentials refused") {
+        s.c->next_session_state = state::auth_failed;
+        why = errc::auth_failed;
+    }
+    s.env.run();
+    CHECK(s.user.over == why);
+    const auto calls = s.c->interests + s.c->processed;
+    s.env.advance(1h);
+    CHECK(s.c->interests + s.c->processed == calls);
+    s.pump->close();
+    CHECK(s.c->closed == 1);
+}
+
+TEST_CASE("drop_connection breaks the connection once the turn has come") {
+    connected_stage s;
+    const auto open = s.ask();
+    s.pump->drop_connection();
+    s.pump->drop_connection();
+    CHECK_FALSE(s.pump->ready());
+    CHECK(s.user.disconnected == 0);
+    s.env.run();
+    CHECK(open->rc == code::connection_loss);
+    CHECK(s.user.connected == 2);
+    CHECK(s.user.disconnected == 1);
+    CHECK(s.pump->ready());
+}
+
+TEST_CASE("after close only completions are heard") {
+    connected_stage s;
+    const auto open = s.ask();
+    s.c->send([&] { s.c->observer->on_watch(native::watch_type::deleted, "/"); });
+    s.pump->close();
+    s.pump->close();
+    CHECK(open->rc == code::closing);
+    CHECK(s.c->closed == 1);
+    CHECK(s.env.waited_for() == 0);
+    CHECK(s.env.armed() == 0);
+    s.env.advance(1h);
+    CHECK(s.user.disconnected == 0);
+    CHECK(s.user.watches.empty());
+}
+
+TEST_CASE("close inside a turn waits for its end") {
+    connected_stage s;
+    const auto open = s.ask();
+    s.c->send([&] {
+        s.pump->close();
+        CHECK(s.c->closed == 0);
+        CHECK_FALSE(open->answered());
+        s.pump.reset();
+    });
+    s.c->send([] { FAIL_CHECK("read after close"); });
+    s.env.run();
+    CHECK(s.c->closed == 1);
+    CHECK(open->rc == code::closing);
+}
+
+TEST_CASE("close may come at any step") {
+    for (int steps = 0; steps < 12; ++steps) {
+        stage s(stage::named({"a", "b"}));
+        s.env.names = {{"a", {"10.0.0.1"}}};
+        s.env.resolve_time = 1ms;
+        for (int i = 0; i < steps; ++i) {
+            if (!s.env.step()) s.env.advance(1ms);
+        }
+        s.pump->close();
+        CHECK(s.c->opened == s.c->closed);
+        const auto told = s.user.connected + s.user.troubles.size();
+        s.env.advance(1min);
+        CHECK(s.user.connected + s.user.troubles.size() == told);
+        CHECK(s.user.disconnected == 0);
+    }
+}
+
+TEST_CASE("without file descriptors it is reported, and tried again with patience") {
+    stage s;
+    s.env.no_descriptors = true;
+    s.env.advance(10s);
+    CHECK(s.c->last_identity < 12);
+    CHECK_FALSE(s.user.troubles.empty());
+    s.env.no_descriptors = false;
+    s.env.advance(10s);
+    CHECK(s.user.up);
+}

@@ -1,0 +1,77 @@
+// Server lists.
+
+#include "rules/servers.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+using namespace paddock::rules;
+
+namespace {
+using all = std::vector<server>;
+
+std::string fault_of(const std::string& text) { return parse_servers(text).fault; }
+} // namespace
+
+TEST_CASE("names and addresses, with and without ports") {
+    const auto list = parse_servers("zk1:2182,zk2.example.org,10.0.0.3:65535,[::1]:2183,[::2],::3");
+    CHECK(list.fault == "");
+    CHECK(list.root == "");
+    CHECK(list.servers == all{{"zk1", 2182},
+                              {"zk2.example.org", 2181},
+                              {"10.0.0.3", 65535},
+                              {"::1", 2183},
+                              {"::2", 2181},
+                              {"::3", 2181}});
+}
+
+TEST_CASE("what follows the last server is the root") {
+    CHECK(parse_servers("a/app").root == "/app");
+    CHECK(parse_servers("a:1,b:2/app/x").root == "/app/x");
+    CHECK(parse_servers("a:1,b:2/app/x").servers == all{{"a", 1}, {"b", 2}});
+    CHECK(parse_servers("a/").root == "");
+    CHECK(fault_of("a/") == "");
+}
+
+TEST_CASE("a zone of an IPv6 address is part of the host") {
+    CHECK(parse_servers("[fe80::1%eth0]:1").servers == all{{"fe80::1%eth0", 1}});
+}
+
+TEST_CASE("a bad root is a fault") {
+    CHECK(fault_of("a/app/") == "ends in a root that ends with '/'");
+    CHECK(fault_of("a//app") == "ends in a root that has an empty component");
+    CHECK(fault_of("a/b,c") == ""); // a comma in a root is legal, if unlikely
+}
+
+TEST_CASE("a bad port is a fault") {
+    for (const auto* const text : {"a:", "a:0", "a:65536", "a:99999999999", "a:x", "a:1x", "a:-1",
+                                   "a: 1", "[::1]:", "[::1]:0"}) {
+        CAPTURE(text);
+        CHECK(fault_of(text).find("which is not a number from 1 to 65535") != std::string::npos);
+    }
+}
+
+TEST_CASE("an empty entry or host is a fault") {
+    for (const auto* const text : {"", ",", "a,", ",a", "a,,b", ":1", "[]:1", "[]", "/app"}) {
+        CAPTURE(text);
+        CHECK(fault_of(text) == "has an empty entry or host");
+    }
+}
+
+TEST_CASE("bad brackets are a fault") {
+    CHECK(fault_of("[::1") == "has a '[' without ']'");
+    CHECK(fault_of("[::1]x") == "has something other than ':port' behind ']'");
+}
+
+TEST_CASE("a host that cannot be one is a fault") {
+    for (const auto* const text :
+         {"a b", " a", "a@b", "a;b", "a\n", "zk\xc3\xa4", "a]", "[a b]:1"}) {
+        CAPTURE(text);
+        CHECK(fault_of(text).find("which no server can have") != std::string::npos);
+    }
+    CHECK(fault_of(std::string("a\0b", 3)) != "");
+}
+
+TEST_CASE("one bad server is enough") { CHECK(fault_of("good:1,bad:x,good:2") != ""); }

@@ -1,0 +1,233 @@
+#pragma once
+
+#include "rules/claims.hpp"
+#include "rules/line.hpp"
+#include "rules/names.hpp"
+
+#include <cstdint>
+#include <cstdio>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace paddock::test {
+
+using rules::contender_key;
+using rules::node_id;
+using rules::outcome;
+namespace act = rules::act;
+
+inline std::string ten_digits(std::int32_t sequence) {
+    char text[16];
+    std::snprintf(text, sizeof text, "%010d", sequence);
+    return text;
+}
+
+/// What Curator would call its node. The id says which of several processes made it.
+inline std::string curator_name(std::int32_t sequence, int process = 0) {
+    char id[40];
+    std::snprintf(id, sizeof id, "c0ffee00-0000-4000-8000-%012x", static_cast<unsigned>(process));
+    return std::string("_c_") + id + "-lock-" + ten_digits(sequence);
+}
+
+/// A line that is told, step by step, what happens, and says in words what it wants done. Nodes are
+/// spoken of by their sequence numbers: `watch 3` is about a foreign node, `watch own 1` about that
+/// of the contender 1.
+class stepped_line {
+public:
+    static constexpr std::int64_t first_session = 0x1000'0000'0000'0001;
+
+    explicit stepped_line(std::string name = "lock") : names(name), line(names, ids) {
+        ids.begin(first_session);
+    }
+
+    std::string join(contender_key who, rules::terms how = {}) {
+        line.join(who, how);
+        return wishes();
+    }
+    std::string quit(contender_key who) {
+        line.quit(who);
+        return wishes();
+    }
+    std::string release(contender_key who) {
+        line.release(who);
+        return wishes();
+    }
+    std::string guard_own(contender_key who) {
+        line.guard_own(who);
+        return wishes();
+    }
+    std::string connected() {
+        if (std::exchange(expired_, false)) ids.begin(ids.session() + 1);
+        line.connected();
+        return wishes();
+    }
+    std::string disconnected() {
+        line.disconnected();
+        return wishes();
+    }
+    std::string expired() {
+        expired_ = true;
+        nodes_.clear();
+        line.expired();
+        return wishes();
+    }
+    std::string resume() {
+        line.resume();
+        return wishes();
+    }
+
+    /// The contender's create is answered; its node's czxid is 100 + sequence.
+    std::string created(contender_key who, std::int32_t sequence) {
+        executed(who, sequence);
+        const auto answered = name(sequence);
+        line.created(
+            who, id_of(who),
+            {.result = outcome::done, .code = 0, .name = answered, .czxid = 100 + sequence});
+        return wishes();
+    }
+    /// The create is executed, whether or not its answer comes.
+    void executed(contender_key who, std::int32_t sequence) {
+        nodes_[sequence] = names.prefix(ids, id_of(who)) + ten_digits(sequence);
+    }
+    std::string create_fails(contender_key who, outcome result, int code = 0) {
+        line.created(who, id_of(who), {.result = result, .code = code});
+        return wishes();
+    }
+
+    /// A listing with these nodes. Which of them are ours is known.
+    std::string listed(std::initializer_list<std::int32_t> sequences) {
+        std::vector<std::string> children;
+        for (const auto sequence : sequences)
+            children.insert(children.begin(), name(sequence)); // in no order
+        return listed_names(children);
+    }
+    std::string listed_names(const std::vector<std::string>& children) {
+        line.listed(outcome::done, 0, children);
+        return wishes();
+    }
+    std::string list_fails(outcome result, int code = 0) {
+        line.listed(result, code, {});
+        return wishes();
+    }
+    std::string parents_made(outcome result = outcome::done, int code = 0) {
+        line.parents_made(result, code);
+        return wishes();
+    }
+
+    std::string watched(std::int32_t sequence, outcome result = outcome::done) {
+        line.blocker_watched(name(sequence), result);
+        return wishes();
+    }
+    std::string own_watched(contender_key who, outcome result = outcome::done, bool room = true) {
+        line.own_watched(who, id_of(who),
+                         {.result = result, .czxid = czxid_of(who), .watched = room});
+        return wishes();
+    }
+    std::string deleted(std::int32_t sequence) { return event(name(sequence), true); }
+    std::string changed(std::int32_t sequence) { return event(name(sequence), false); }
+    std::string event(const std::string& node, bool gone) {
+        line.node_event(node, gone);
+        return wishes();
+    }
+
+    /// Joins, and has its node and a listing with these nodes.
+    std::string waits(contender_key who, std::int32_t sequence,
+                      std::initializer_list<std::int32_t> sequences) {
+        auto said = join(who);
+        for (const auto& more : {created(who, sequence), listed(sequences)})
+            said += said.empty() || more.empty() ? more : ", " + more;
+        return said;
+    }
+
+    node_id id_of(contender_key who) const { return latest_.at(who); }
+    std::string name(std::int32_t sequence) const {
+        const auto ours = nodes_.find(sequence);
+        return ours != nodes_.end() ? ours->second : curator_name(sequence);
+    }
+
+    /// Everything that the line wants done, in its order, and in words.
+    std::string wishes() {
+        std::string text;
+        for (const auto& action : line.take()) {
+            if (!text.empty()) text += ", ";
+            text += std::visit([this](const auto& a) { return words(a); }, action);
+        }
+        return text;
+    }
+
+    rules::claims ids;
+    rules::naming names;
+    rules::line line;
+    std::set<node_id> used;          ///< ids of all creates
+    std::int64_t granted_czxid = 0;  ///< of the latest grant
+    std::optional<node_id> swept_id; ///< of the latest sweep
+
+private:
+    static std::string number(std::int64_t n) { return std::to_string(n); }
+    static std::string key(contender_key who) { return std::to_string(who); }
+    std::string number_of(std::string_view node) const {
+        const auto sequence = names.sequence(node);
+        return sequence ? number(*sequence) : "nonsense";
+    }
+    std::int64_t czxid_of(contender_key who) const {
+        for (const auto& [sequence, node] : nodes_)
+            if (rules::own_id(node, ids) == id_of(who)) return 100 + sequence;
+        return 0;
+    }
+
+    std::string words(const act::create& a) {
+        if (!used.insert(a.id).second) return "create " + key(a.who) + " with an old id";
+        latest_[a.who] = a.id;
+        return "create " + key(a.who);
+    }
+    std::string words(const act::list& a) { return a.settle ? "settle" : "list"; }
+    std::string words(const act::make_parents&) { return "make parents"; }
+    std::string words(const act::watch_blocker& a) { return "watch " + number_of(a.name); }
+    std::string words(const act::watch_own& a) {
+        const bool right = a.id == id_of(a.who) && rules::own_id(a.name, ids) == a.id;
+        return "watch own " + key(a.who) + (right ? "" : " wrongly");
+    }
+    std::string words(const act::forget& a) { return "forget " + number_of(a.name); }
+    std::string words(const act::sweep& a) {
+        swept_id = a.id;
+        return "sweep " + number_of(a.name);
+    }
+    std::string words(const act::taint& a) { return "taint " + key(a.who); }
+    std::string words(const act::pause&) { return "pause"; }
+    std::string words(const act::warn&) { return "warn"; }
+    std::string words(const act::grant& a) {
+        granted_czxid = a.czxid;
+        return "grant " + key(a.who);
+    }
+    std::string words(const act::give_up& a) { return "give up " + key(a.who); }
+    std::string words(const act::fail& a) {
+        constexpr const char* reasons[] = {"refused", "sequence exhausted", "session expired",
+                                           "not connected"};
+        const auto code = a.reason == act::why::refused ? ' ' + number(a.code) : std::string();
+        return "fail " + key(a.who) + ' ' + reasons[static_cast<int>(a.reason)] + code;
+    }
+    std::string words(const act::lose& a) {
+        return "lose " + key(a.who) + (a.session_over ? " with its session" : "");
+    }
+    std::string words(const act::out& a) { return "out " + key(a.who); }
+
+    bool expired_ = false;
+    std::map<contender_key, node_id> latest_;
+    std::map<std::int32_t, std::string> nodes_; ///< ours, by sequence
+};
+
+/// One that is connected, which is how most stories begin.
+struct connected_line : stepped_line {
+    explicit connected_line(std::string lock_name = "lock") : stepped_line(std::move(lock_name)) {
+        connected();
+    }
+};
+
+} // namespace paddock::test

@@ -1,0 +1,183 @@
+// The deletes that must happen, step by step.
+
+#include "support/session_stage.hpp"
+
+#include <algorithm>
+#include <optional>
+
+using namespace paddock;
+using namespace paddock::test;
+using namespace std::chrono_literals;
+using words = std::vector<std::string>;
+
+namespace {
+
+constexpr int no_auth = static_cast<int>(zk_errc::no_auth);
+constexpr int no_node = static_cast<int>(zk_errc::no_node);
+
+struct sweeper_stage : session_stage {
+    using session_stage::session_stage;
+
+    rules::node_id remove(const std::string& path, std::size_t bytes = 0) {
+        const auto id = core->claims().claim();
+        REQUIRE(core->node_budget().take(bytes));
+        core->sweeper().remove(path, id, bytes);
+        env->run();
+        return id;
+    }
+    std::optional<error_code> gone;
+    void wait_for(const std::string& path) {
+        core->sweeper().when_gone(path, [this](error_code why) { gone = why; });
+    }
+    std::string orphan(rules::node_id id) {
+        return "_c_" + core->claims().text(id) + "-lock-0000000007";
+    }
+    long count(const words& all, const std::string& one) {
+        return std::count(all.begin(), all.end(), one);
+    }
+};
+
+} // namespace
+
+TEST_CASE("a delete is sent once, and gives its id and its bytes back when it is answered") {
+    sweeper_stage s;
+    const auto id = s.remove("/a", 100);
+    s.wait_for("/a");
+    CHECK(s.asked() == words{"remove /a"});
+    CHECK(s.core->claims().claimed(id));
+    CHECK_FALSE(s.gone);
+    SUBCASE("done") { s.answer(); }
+    SUBCASE("there was nothing to delete") { s.answer(no_node); }
+    CHECK(s.gone == error_code());
+    CHECK_FALSE(s.core->claims().claimed(id));
+    CHECK(s.core->node_budget().used() == 0);
+}
+
+TEST_CASE("a second wish for the same path is no second delete") {
+    sweeper_stage s;
+    s.remove("/a", 100);
+    s.remove("/a", 50);
+    CHECK(s.asked() == words{"remove /a"});
+    CHECK(s.core->node_budget().used() == 100);
+}
+
+TEST_CASE("a lost delete is repeated after the reconnect, before what the application asks") {
+    sweeper_stage s;
+    s.remove("/a");
+    s.lose_connection();
+    s.core->gate().submit(
+        detail::lane::user, 0,
+        [](native::calls& table, std::unique_ptr<native::completion> done) {
+            return table.exists("/mine", false, std::move(done));
+        },
+        [](const native::reply&) {});
+    s.remove("/b"); // was never sent
+    s.asked();
+    s.reconnect();
+    auto asked = s.asked();
+    REQUIRE(asked.size() == 3);
+    CHECK(asked.back() == "exists /mine");
+    std::sort(asked.begin(), asked.end());
+    CHECK(asked == words{"exists /mine", "remove /a", "remove /b"});
+}
+
+TEST_CASE("a forbidden delete is reported, and tried again once a minute") {
+    sweeper_stage s;
+    s.remove("/a");
+    s.asked();
+    s.answer(no_auth);
+    REQUIRE(s.troubles.size() == 1);
+    CHECK(s.troubles.front().find("/a") != std::string::npos);
+    s.live(55s);
+    CHECK(s.count(s.asked(), "remove /a") == 0);
+    s.live(6s);
+    CHECK(s.count(s.asked(), "remove /a") == 1);
+}
+
+TEST_CASE("an answer that only asks for patience is followed by another try soon") {
+    sweeper_stage s;
+    s.remove("/a");
+    s.asked();
+    s.answer(static_cast<int>(zk_errc::throttled));
+    CHECK(s.asked().empty());
+    s.env->advance(1s);
+    CHECK(s.count(s.asked(), "remove /a") == 1);
+}
+
+TEST_CASE("the end of the session ends every delete") {
+    sweeper_stage s;
+    s.remove("/a", 100);
+    s.wait_for("/a");
+    s.expire();
+    CHECK(s.core->epoch() == 2);
+    CHECK(s.gone == error_code());
+    CHECK(s.core->node_budget().used() == 0);
+}
+
+TEST_CASE("who waits for a delete learns after two session timeouts that nobody knows") {
+    sweeper_stage s;
+    s.remove("/a");
+    s.wait_for("/a");
+    s.lose_connection();
+    s.env->advance(17s);
+    CHECK_FALSE(s.gone);
+    s.env->advance(2s);
+    CHECK(s.gone == error_code(errc::outcome_unknown));
+    s.gone.reset();
+    s.wait_for("/a");
+    CHECK(s.gone == error_code(errc::outcome_unknown));
+    s.asked();
+    s.reconnect();
+    CHECK(s.count(s.asked(), "remove /a") == 1); // it goes on all the same
+}
+
+TEST_CASE("a tainted directory is searched behind a barrier, and its orphans are deleted") {
+    sweeper_stage s;
+    const auto orphan = s.core->claims().claim();
+    s.core->claims().release(orphan);
+    const auto alive = s.core->claims().claim();
+    s.core->sweeper().taint("/locks", 0);
+    const auto asked = s.asked();
+    REQUIRE(asked.size() == 2);
+    CHECK(asked.front().starts_with("remove /locks/_c_"));
+    CHECK(asked.back() == "children /locks");
+    s.answer(no_node);
+    s.answer_names({s.orphan(orphan), s.orphan(alive),
+                    "_c_00000000-0000-0000-0000-000000000001-lock-1", "lock-0000000003"});
+    CHECK(s.asked() == words{"remove /locks/" + s.orphan(orphan)});
+}
+
+TEST_CASE("a lost create that comes late is found after every reconnect, and once a minute later") {
+    sweeper_stage s;
+    const auto late = s.core->claims().claim();
+    s.core->claims().release(late);
+    s.core->sweeper().taint("/locks", 0);
+    s.answer(no_node);
+    s.answer_names({}); // not there yet
+    s.asked();
+
+    SUBCASE("after a reconnect") {
+        s.lose_connection();
+        s.reconnect();
+    }
+    SUBCASE("a minute later") {
+        s.live(59s);
+        CHECK(s.count(s.asked(), "children /locks") == 0);
+        s.live(2s);
+    }
+    CHECK(s.count(s.asked(), "children /locks") == 1);
+    while (s.c->requests.size() > 1)
+        s.answer(no_node); // pings of the pump, and the barrier
+    s.answer_names({s.orphan(late)});
+    CHECK(s.asked() == words{"remove /locks/" + s.orphan(late)});
+}
+
+TEST_CASE("bytes of a lost create are given back when its directory was searched") {
+    sweeper_stage s;
+    REQUIRE(s.core->node_budget().take(100));
+    s.core->sweeper().taint("/locks", 100);
+    CHECK(s.core->node_budget().used() == 100);
+    s.answer(no_node);
+    s.answer_names({});
+    CHECK(s.core->node_budget().used() == 0);
+}
