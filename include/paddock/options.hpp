@@ -13,8 +13,8 @@ namespace paddock {
 
 /// Credentials for ZooKeeper's digest scheme. They are given again on every connection.
 struct digest_credentials {
-    std::string user;
-    std::string password;
+    std::string user{};
+    std::string password{};
 };
 
 /// How much of the ensemble one client may use for its locks.

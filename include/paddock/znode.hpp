@@ -83,51 +83,51 @@ struct create_options {
 
 /// A created node: its path (with the sequence number, if it has one) and its stat.
 struct create_result {
-    std::string path;
-    node_stat stat;
+    std::string path{};
+    node_stat stat{};
 };
 
 /// What `get` reads.
 struct get_result {
-    std::string data;
-    node_stat stat;
+    std::string data{};
+    node_stat stat{};
 };
 
 /// What `children` reads: the names (not paths) of the children, in no order, and the node's stat.
 struct children_result {
-    std::vector<std::string> names;
-    node_stat stat;
+    std::vector<std::string> names{};
+    node_stat stat{};
 };
 
 /// What `get_acl` reads.
 struct acl_result {
-    paddock::acl acl;
-    node_stat stat;
+    paddock::acl acl{};
+    node_stat stat{};
 };
 
 /// The steps of a `multi`. The C client cannot send containers or TTL nodes in a multi.
 namespace op {
 
 struct create {
-    std::string path;
-    std::string data;
+    std::string path{};
+    std::string data{};
     create_mode mode = create_mode::persistent;
     paddock::acl acl = open_acl();
 };
 
 struct set {
-    std::string path;
-    std::string data;
+    std::string path{};
+    std::string data{};
     std::int32_t version = any_version;
 };
 
 struct remove {
-    std::string path;
+    std::string path{};
     std::int32_t version = any_version;
 };
 
 struct check {
-    std::string path;
+    std::string path{};
     std::int32_t version = any_version;
 };
 
@@ -137,8 +137,8 @@ using operation = std::variant<op::create, op::set, op::remove, op::check>;
 
 /// What one step of a `multi` did: the path of a created node, the stat of a changed one.
 struct operation_result {
-    std::string path;
-    node_stat stat;
+    std::string path{};
+    node_stat stat{};
 };
 
 /// A number that grows with every exclusive hold of a lock: a store that remembers the greatest one

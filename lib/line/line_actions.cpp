@@ -171,9 +171,9 @@ void line::carry_out(const rules::act::out& a) {
         core_.node_budget().give(place.reserved);
 }
 
-/// Reads a node, with a watch if there is room for one. One that may not be read is only looked for:
-/// ZooKeeper asks for no right to see whether a node exists, but since 3.8.4, and in Debian's 3.8.0,
-/// it tells no watch of a node that may not be read (CVE-2024-23944).
+/// Reads a node, with a watch if there is room for one. One that may not be read is only looked
+/// for: ZooKeeper asks for no right to see whether a node exists, but since 3.8.4, and in
+/// Debian's 3.8.0, it tells no watch of a node that may not be read (CVE-2024-23944).
 void line::look(const std::string& name, bool by_exists, looked done) {
     const auto waiter = by_exists ? std::nullopt : set_watch(name);
     const bool watched = waiter.has_value();

@@ -28,6 +28,7 @@ void attempt::begin(std::optional<std::chrono::nanoseconds> limit) {
     if (!user_) return;
     if (client.closed()) return finish(client.close_reason(), {});
     client.start();
+    client.take_returns();
     line_ = line_table::of(client).find(mutex_->directory, mutex_->options.name);
     limited_ = limit.has_value();
     if (limited_ && limit->count() <= 0) kind_ = kind::only_if_free;

@@ -103,6 +103,9 @@ public:
 
     /// From now on give_back() works. Before the first guard exists.
     void expect_returns();
+    /// Takes what has been given back so far. What comes to the strand later than a guard's end is
+    /// to find the lock released.
+    void take_returns() noexcept;
 
     /// The room above, made by the first who needs it.
     std::unique_ptr<session_listener> lines;
@@ -128,7 +131,6 @@ private:
     void next_epoch();
     void stop_pump() noexcept;
     void enter(client_state next);
-    void take_returns() noexcept;
 
     asio::any_io_executor io_;
     std::unique_ptr<environment> env_;

@@ -281,7 +281,7 @@ CO_TEST("total and terminal cancellation end every kind of operation, partial do
     const auto path = made_node();
     co_await zk.connect();
     paddock::watch changed(zk);
-    co_await zk.get(path, changed);
+    co_await zk.exists(path + "/none", changed, no_throw);
     for (const auto type : {asio::cancellation_type::total, asio::cancellation_type::terminal,
                             asio::cancellation_type::all}) {
         proxy.hold(direction::down);

@@ -109,8 +109,9 @@ CO_TEST("the holder and the waiters outlive a lost connection with their places 
     co_await s.until_line(6);
     const auto before = s.line();
     for (const auto how : {cut::fin, cut::rst}) {
+        const auto connections = s.proxy.accepted();
         s.proxy.cut_all(how);
-        co_await eventually([&] { return s.zk.state() != client_state::connected; });
+        co_await eventually([&] { return s.proxy.accepted() > connections; });
         co_await s.until_connected();
         co_await s.zk.exists("/");
         CHECK(s.line() == before);

@@ -60,6 +60,18 @@ CO_TEST("a guard can be moved, and only the last one gives the lock back") {
     co_await s.until_line(0);
 }
 
+CO_TEST("whoever asks after a guard's end finds the lock free, without waiting for the delete") {
+    scene s(executor);
+    for (int i = 0; i < 20; ++i) {
+        {
+            const guard first = co_await s.lock.lock();
+            CHECK(first.valid());
+        }
+        const guard second = co_await s.lock.try_lock();
+        CHECK(second.valid());
+    }
+}
+
 CO_TEST("an empty guard refuses whatever would wait") {
     guard none;
     CHECK_FALSE(none);

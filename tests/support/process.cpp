@@ -85,6 +85,15 @@ void child_process::signal(int number) {
     }
 }
 
+void child_process::pause() {
+    signal(SIGSTOP);
+    siginfo_t what{};
+    while (!ended_ &&
+           ::waitid(P_PID, static_cast<id_t>(pid_), &what, WSTOPPED | WEXITED | WNOWAIT) != 0 &&
+           errno == EINTR) {
+    }
+}
+
 bool child_process::wait_for(std::chrono::milliseconds limit) {
     if (ended_) {
         return true;

@@ -21,6 +21,8 @@ public:
 
     pid_t pid() const { return pid_; }
     void signal(int number);
+    /// Stops it, and returns when all its threads have stopped.
+    void pause();
     /// Waits for the end of the child; false if it still runs after `limit`.
     bool wait_for(std::chrono::milliseconds limit);
 

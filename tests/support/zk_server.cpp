@@ -233,7 +233,7 @@ bool zk_server::running() const { return state_->process && !state_->process->wa
 
 void zk_server::pause() {
     if (state_->process) {
-        state_->process->signal(SIGSTOP);
+        state_->process->pause();
     }
 }
 

@@ -10,7 +10,7 @@ using namespace paddock::rules;
 
 TEST_CASE("what ZooKeeper takes as a path has no fault") {
     for (const auto* const path :
-         {"/", "/a", "/a/b", "/a.b/..c/d..", "/...", "/a b", "/ä€𝄞", "/-", "/zookeeper"}) {
+         {"/", "/a", "/a/b", "/a.b/..c/d..", "/...", "/a b", "/ä€", "/-", "/zookeeper"}) {
         CAPTURE(path);
         CHECK(path_fault(path) == "");
     }
@@ -43,6 +43,12 @@ TEST_CASE("the characters that the server refuses are found, and where") {
         CAPTURE(good);
         CHECK(path_fault(good) == "");
     }
+}
+
+TEST_CASE("characters beyond 16 bits are refused: the server sees two halves, which it refuses") {
+    CHECK(path_fault("/𐀀") == "has a character that ZooKeeper refuses at byte 1");
+    CHECK(path_fault("/a𝄞") == "has a character that ZooKeeper refuses at byte 2");
+    CHECK(path_fault("/\xf4\x8f\xbf\xbf") == "has a character that ZooKeeper refuses at byte 1");
 }
 
 TEST_CASE("what is not UTF-8 is found, and where") {
