@@ -124,6 +124,7 @@ TEST_CASE("use_future works for threads that may wait") {
     asio::io_context io;
     auto work = asio::make_work_guard(io);
     std::thread runner([&] { io.run(); });
+    std::future<get_result> missing;
     {
         client zk(io.get_executor(), shared_server().address());
         const auto path = made_node();
@@ -131,14 +132,16 @@ TEST_CASE("use_future works for threads that may wait") {
         connected.get();
         auto read = zk.get(path, asio::use_future);
         CHECK(read.get().data == "x");
-        auto missing = zk.get(path + "/a", asio::use_future);
-        CHECK_THROWS_AS(missing.get(), system_error);
+        missing = zk.get(path + "/a", asio::use_future);
+        missing.wait();
         auto closed = zk.close(asio::use_future);
         closed.get();
         CHECK(zk.state() == client_state::closed);
     }
     work.reset();
     runner.join();
+    // Now only: TSan does not see how libstdc++ counts the owners of an exception.
+    CHECK_THROWS_AS(missing.get(), system_error);
 }
 
 CO_TEST("a handler runs on its own executor: a strand") {

@@ -39,7 +39,7 @@ struct foreigner_options {
     /// Of every call (multiplied under sanitizers).
     std::chrono::milliseconds deadline{10000};
     /// To attach to an existing session instead of opening one.
-    std::optional<credentials> session;
+    std::optional<credentials> session{};
 };
 
 /// The numbers are those of ZooKeeper's create flags.
@@ -75,7 +75,7 @@ struct node_stat {
 };
 
 struct node {
-    std::string data;
+    std::string data{};
     node_stat stat;
 };
 

@@ -20,9 +20,9 @@ struct zk_server_options {
     /// Without it the server refuses TTL nodes.
     bool extended_types = true;
     /// More lines for the configuration file, such as "globalOutstandingLimit=10".
-    std::vector<std::string> config;
+    std::vector<std::string> config{};
     /// More arguments for the JVM, such as "-Djute.maxbuffer=4096".
-    std::vector<std::string> java;
+    std::vector<std::string> java{};
 };
 
 /// A private standalone ZooKeeper server: a child process that listens only on the loopback
