@@ -52,44 +52,46 @@ struct wrong {
 } // namespace
 
 TEST_CASE("a malformed server list is refused, and the complaint says why") {
-    for (const auto& [list, why] : std::initializer_list<wrong>{{"", "empty"},
-                                                                {",", "empty"},
-                                                                {"a,", "empty"},
-                                                                {",a", "empty"},
-                                                                {"a,,b", "empty"},
-                                                                {":2181", "empty"},
-                                                                {"/root", "empty"},
-                                                                {"a:", "port ''"},
-                                                                {"a:b", "port 'b'"},
-                                                                {"a:0", "port '0'"},
-                                                                {"a:65536", "port '65536'"},
-                                                                {"a:99999999999999999999", "port"},
-                                                                {"a:-1", "port '-1'"},
-                                                                {"a:+1", "port '+1'"},
-                                                                {"a:2181x", "port '2181x'"},
-                                                                {"a: 2181", "port ' 2181'"},
-                                                                {"a:2181 ", "port '2181 '"},
-                                                                {"a b", "host 'a b'"},
-                                                                {" a", "host ' a'"},
-                                                                {"a, b", "host ' b'"},
-                                                                {"a;b", "host 'a;b'"},
-                                                                {"a\n", "host"},
-                                                                {"ä", "host"},
-                                                                {std::string("a\0b", 3), "host"},
-                                                                {"[::1", "'[' without ']'"},
-                                                                {"[]", "empty"},
-                                                                {"[]:2181", "empty"},
-                                                                {"[::1]2181", "behind ']'"},
-                                                                {"[::1]:", "port ''"},
-                                                                {"[::1]:0", "port '0'"},
-                                                                {"::1]", "host"},
-                                                                {"a:2181/", ""},
-                                                                {"a//b", "root"},
-                                                                {"a/b/", "root"},
-                                                                {"a/..", "root"},
-                                                                {"a/b,c", ""},
-                                                                {"a/\x01", "root"},
-                                                                {"a/\xff", "root"}}) {
+    for (const auto& row : std::initializer_list<wrong>{{"", "empty"},
+                                                        {",", "empty"},
+                                                        {"a,", "empty"},
+                                                        {",a", "empty"},
+                                                        {"a,,b", "empty"},
+                                                        {":2181", "empty"},
+                                                        {"/root", "empty"},
+                                                        {"a:", "port ''"},
+                                                        {"a:b", "port 'b'"},
+                                                        {"a:0", "port '0'"},
+                                                        {"a:65536", "port '65536'"},
+                                                        {"a:99999999999999999999", "port"},
+                                                        {"a:-1", "port '-1'"},
+                                                        {"a:+1", "port '+1'"},
+                                                        {"a:2181x", "port '2181x'"},
+                                                        {"a: 2181", "port ' 2181'"},
+                                                        {"a:2181 ", "port '2181 '"},
+                                                        {"a b", "host 'a b'"},
+                                                        {" a", "host ' a'"},
+                                                        {"a, b", "host ' b'"},
+                                                        {"a;b", "host 'a;b'"},
+                                                        {"a\n", "host"},
+                                                        {"ä", "host"},
+                                                        {std::string("a\0b", 3), "host"},
+                                                        {"[::1", "'[' without ']'"},
+                                                        {"[]", "empty"},
+                                                        {"[]:2181", "empty"},
+                                                        {"[::1]2181", "behind ']'"},
+                                                        {"[::1]:", "port ''"},
+                                                        {"[::1]:0", "port '0'"},
+                                                        {"::1]", "host"},
+                                                        {"a:2181/", ""},
+                                                        {"a//b", "root"},
+                                                        {"a/b/", "root"},
+                                                        {"a/..", "root"},
+                                                        {"a/b,c", ""},
+                                                        {"a/\x01", "root"},
+                                                        {"a/\xff", "root"}}) {
+        const auto& list = row.value;
+        const auto& why = row.why;
         CAPTURE(list);
         const auto text = client_complaint(list);
         if (why.empty()) {
@@ -112,7 +114,7 @@ TEST_CASE("every usual form of a server list is taken") {
 }
 
 TEST_CASE("a malformed root is refused") {
-    for (const auto& [root, why] :
+    for (const auto& row :
          std::initializer_list<wrong>{{"app", "does not start with '/'"},
                                       {"/app/", "ends with '/'"},
                                       {"//", "'/'"},
@@ -122,6 +124,8 @@ TEST_CASE("a malformed root is refused") {
                                       {"/a\tb", "refuses at byte 2"},
                                       {"/\xc3", "not valid UTF-8 at byte 1"},
                                       {std::string("/a\0b", 4), "refuses at byte 2"}}) {
+        const auto& root = row.value;
+        const auto& why = row.why;
         CAPTURE(root);
         client_options options;
         options.root = root;
@@ -202,7 +206,7 @@ TEST_CASE("a user without a name, or with a colon in it, is refused") {
 }
 
 TEST_CASE("a malformed path of a mutex is refused, and the complaint says why") {
-    for (const auto& [path, why] :
+    for (const auto& row :
          std::initializer_list<wrong>{{"", "is empty"},
                                       {"locks/a", "does not start with '/'"},
                                       {"a", "does not start with '/'"},
@@ -226,6 +230,8 @@ TEST_CASE("a malformed path of a mutex is refused, and the complaint says why") 
                                       {"/zookeeper", "reserved"},
                                       {"/zookeeper/quota", "reserved"},
                                       {'/' + std::string(600, 'x'), "longer than"}}) {
+        const auto& path = row.value;
+        const auto& why = row.why;
         CAPTURE(path);
         const auto text = mutex_complaint(path);
         CHECK(has(text, "mutex path"));
@@ -239,7 +245,7 @@ TEST_CASE("a malformed path of a mutex is refused, and the complaint says why") 
 }
 
 TEST_CASE("the name of a lock must leave the names of recipes alone") {
-    for (const auto& [name, why] :
+    for (const auto& row :
          std::initializer_list<wrong>{{"", "is empty"},
                                       {"a/b", "contains a '/'"},
                                       {"/", "contains a '/'"},
@@ -256,6 +262,8 @@ TEST_CASE("the name of a lock must leave the names of recipes alone") {
                                       {"latch-", "reserve"},
                                       {"lease-", "reserve"},
                                       {std::string(600, 'x'), "longer than"}}) {
+        const auto& name = row.value;
+        const auto& why = row.why;
         CAPTURE(name);
         mutex_options options;
         options.name = name;
