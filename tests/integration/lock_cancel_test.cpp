@@ -1,6 +1,7 @@
 // A waiter that goes, at every point where lock() waits for something: it is told at once, nothing
 // of it stays, and the others go on in order.
 
+#include "support/admin.hpp"
 #include "support/lock_harness.hpp"
 
 #include <boost/asio/experimental/awaitable_operators.hpp>
@@ -29,6 +30,10 @@ asio::awaitable<void> leave(asking a, way_out how) {
         CHECK_MESSAGE(!a->error, a->error.message());
     else
         CHECK(a->error == asio::error::operation_aborted);
+}
+
+std::size_t watches(const scene& s) {
+    return count_watches_under(shared_server().admin_port(), s.path);
 }
 
 /// Where the world stands still while the waiter leaves.
@@ -121,8 +126,11 @@ CO_TEST("a waiter leaves between two foreign nodes") {
         const auto second = queue_up(s.direct, s.path);
         const auto b = ask(s.lock);
         co_await s.until_line(4);
+        if (how != way_out::time_limit) // which may be over by now
+            co_await eventually([&] { return watches(s) == 4; });
         co_await leave(a, how);
         co_await s.until_line(3);
+        co_await eventually([&] { return watches(s) == 2; });
         s.direct.remove(first);
         co_await s.zk.exists("/");
         CHECK_FALSE(b->done());

@@ -43,14 +43,18 @@ TEST_CASE("guards and waiters in coroutine frames may die with their io_context"
     {
         asio::io_context io(1);
         bool holding = false;
+        const auto end = std::chrono::steady_clock::now() + scaled(10s);
+        const auto run_until_line = [&](std::size_t nodes) {
+            while (line_at(direct, path).size() < nodes && std::chrono::steady_clock::now() < end)
+                io.run_one_for(20ms);
+        };
         asio::co_spawn(io, hold_for_ever(path, holding), asio::detached);
+        run_until_line(1);
         for (int i = 0; i < 3; ++i)
             asio::co_spawn(io, wait_for_lock(path), asio::detached);
-        const auto end = std::chrono::steady_clock::now() + scaled(10s);
-        while ((!holding || line_at(direct, path).size() < 4) &&
-               std::chrono::steady_clock::now() < end)
-            io.run_one_for(20ms);
-        REQUIRE(holding);
+        run_until_line(4);
+        CHECK(holding);
+        REQUIRE(line_at(direct, path).size() == 4);
     }
     for (const auto& name : line_at(direct, path))
         CHECK(direct.wait_gone(path + '/' + name)); // the session is over, or expires

@@ -164,6 +164,51 @@ CO_TEST("a waiter behind a local holder whose node was deleted by hand queues ag
     co_await granted(b);
 }
 
+CO_TEST("a waiter whose node is not known to exist is not granted, whoever gives the lock back") {
+    scene s(executor);
+    const auto a = ask(s.lock);
+    co_await granted(a);
+    co_await eventually([&] { return s.proxy.count(direction::down, opcode::get) == 1; });
+    s.proxy.hold_if(direction::up, [](const frame& f) { return f.opcode == opcode::get; });
+    const auto b = ask(s.lock);
+    co_await eventually([&] { return s.proxy.waiting(direction::up) > 0; });
+    s.direct.remove(node_of(s, 1));
+    const auto other = queue_up(s.direct, s.path);
+    held(a) = guard();
+    s.proxy.release(direction::up);
+    co_await eventually([&] { return s.line().size() == 2 && node_of(s, 0) == other; });
+    co_await s.zk.exists("/");
+    CHECK_FALSE(b->done());
+    s.direct.remove(other);
+    co_await granted(b);
+}
+
+CO_TEST("after a reconnect a waiter looks for its node before it is granted") {
+    test.time_limit(60s);
+    scene s(executor);
+    co_await s.zk.connect();
+    for (int i = 0; i < 10; ++i) { // the server tells of the two deletes in any order
+        s.proxy.forget_frames();
+        const auto first = queue_up(s.direct, s.path);
+        const auto a = ask(s.lock);
+        co_await until_watching(s);
+        s.proxy.refuse(true);
+        s.proxy.cut_all(cut::fin);
+        co_await eventually([&] { return s.zk.state() == client_state::suspended; });
+        s.direct.remove(node_of(s, 1));
+        const auto other = queue_up(s.direct, s.path);
+        s.direct.remove(first);
+        s.proxy.refuse(false);
+        co_await s.until_line(2);
+        co_await s.until_connected();
+        co_await s.zk.exists("/");
+        REQUIRE_FALSE(a->done());
+        s.direct.remove(other);
+        co_await granted(a);
+        co_await held(a).unlock();
+    }
+}
+
 CO_TEST("a holder whose node was deleted by hand learns it soon, and the next is served") {
     scene s(executor);
     for (const bool young : {false, true}) {
