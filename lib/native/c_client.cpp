@@ -3,6 +3,8 @@
 #include "native/c_lock.hpp"
 
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -27,6 +29,12 @@ descriptor identify(int number) noexcept {
     if (number < 0 || ::fstat(number, &what) != 0) return {};
     const auto device = static_cast<std::uint64_t>(what.st_dev);
     return {number, static_cast<std::uint64_t>(what.st_ino) ^ (device << 48)};
+}
+
+/// While corked, TCP sends full packets only (and what has waited for 200 ms).
+bool set_cork(int number, bool on) noexcept {
+    const int value = on ? 1 : 0;
+    return ::setsockopt(number, IPPROTO_TCP, TCP_CORK, &value, sizeof value) == 0;
 }
 
 } // namespace
@@ -101,6 +109,19 @@ int c_client::process(unsigned events) {
     const inside_c lock(c_client_mutex);
     return zookeeper_process(handle_, ((events & event::readable) != 0 ? ZOOKEEPER_READ : 0) |
                                           ((events & event::writable) != 0 ? ZOOKEEPER_WRITE : 0));
+}
+
+/// The C client sends every request at once, its length and its body one by one: two packets, each of
+/// which wakes the server. Only interest() opens a socket, so while the handle is connected the
+/// number is still that of its socket.
+void c_client::hold_back() noexcept {
+    if (held_back_ || !socket_.valid() || zoo_state(handle_) != ZOO_CONNECTED_STATE) return;
+    held_back_ = set_cork(socket_.number, true);
+}
+
+void c_client::flush() noexcept {
+    if (!std::exchange(held_back_, false) || !socket_.valid()) return;
+    if (zoo_state(handle_) == ZOO_CONNECTED_STATE) set_cork(socket_.number, false);
 }
 
 /// The C client may have closed its socket, and the number may be somebody else's by now.

@@ -17,6 +17,7 @@ public:
 
     wish interest() override;
     int process(unsigned events) override;
+    void flush() noexcept override;
     void break_connection() noexcept override;
 
     int state() const noexcept override;
@@ -46,10 +47,12 @@ private:
     template <typename Call>
     int request(const std::string& path, done& who, Call call);
     bool socket_is_ours() const noexcept;
+    void hold_back() noexcept;
 
     zhandle_t* handle_ = nullptr;
     observer* observer_ = nullptr;
     descriptor socket_; ///< as of the last interest(): the C client may have closed it since
+    bool held_back_ = false;
 };
 
 } // namespace paddock::native

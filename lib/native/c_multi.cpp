@@ -117,6 +117,7 @@ int c_client::multi(std::span<const operation> steps, done who) {
         if (!call->add(step)) return ZBADARGUMENTS;
     call->results.resize(call->ops.size());
     const inside_c lock(c_client_mutex);
+    hold_back();
     const int rc = zoo_amulti(handle_, static_cast<int>(call->ops.size()), call->ops.data(),
                               call->results.data(), &multi_call::answered, call.get());
     if (rc == ZOK) call.release();

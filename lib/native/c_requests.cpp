@@ -15,6 +15,7 @@ template <typename Call>
 int c_client::request(const std::string& path, done& who, Call call) {
     if (handle_ == nullptr) return ZINVALIDSTATE;
     if (!is_c_string(path)) return ZBADARGUMENTS;
+    hold_back();
     const inside_c lock(c_client_mutex);
     const int rc = call(path.c_str(), who.get());
     if (rc == ZOK) who.release(); // the C client's, until one of native::replies takes it back

@@ -103,7 +103,8 @@ struct wish {
 
 /// The calls of the ZooKeeper C client that paddock uses, for one handle: one of the two seams (the
 /// other is paddock::environment). Every request returns ok and takes the completion over, or
-/// returns an error and drops it without calling it. Not thread-safe: strand only.
+/// returns an error and drops it without calling it. Requests may be held back until flush(). Not
+/// thread-safe: strand only.
 class calls {
 public:
     using done = std::unique_ptr<completion>;
@@ -119,6 +120,8 @@ public:
 
     virtual wish interest() = 0;
     virtual int process(unsigned events) = 0;
+    /// Sends what was held back: the requests since the last flush(), in as few packets as possible.
+    virtual void flush() noexcept = 0;
     /// Breaks the connection under the C client, which then notices by itself in process().
     virtual void break_connection() noexcept = 0;
 

@@ -10,7 +10,10 @@ public:
     explicit turn_scope(pump& of) : pump_(of.shared_from_this()) { pump_->in_turn_ = true; }
     ~turn_scope() {
         pump_->in_turn_ = false;
-        if (pump_->closing_) pump_->finish_close();
+        if (pump_->closing_)
+            pump_->finish_close();
+        else
+            pump_->calls_->flush();
     }
     turn_scope(const turn_scope&) = delete;
     turn_scope& operator=(const turn_scope&) = delete;

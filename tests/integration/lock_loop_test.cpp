@@ -14,10 +14,15 @@ namespace {
 
 #if defined(PADDOCK_TEST_SANITIZED)
 constexpr std::size_t crowd = 1000;
-constexpr bool measured = false;
 #else
 constexpr std::size_t crowd = 10'000;
+#endif
+
+// What the library costs is measured as its users build it.
+#if defined(PADDOCK_TEST_OPTIMIZED) && !defined(PADDOCK_TEST_SANITIZED)
 constexpr bool measured = true;
+#else
+constexpr bool measured = false;
 #endif
 
 /// Runs the context handler by handler, and remembers the dearest.
@@ -95,11 +100,9 @@ TEST_CASE("ten thousand waiters are served in order on one thread, by short hand
     if (measured) {
         CHECK(joining <= limit_ms);
         CHECK(serving <= limit_ms);
-#if defined(__OPTIMIZE__)
         CHECK(each <= 4096);
-#endif
     }
+    CHECK(watch.run_until([&] { return line_at(direct, path).empty(); }, 10s));
     const auto closed = start([&](auto token) { zk.close(std::move(token)); });
     REQUIRE(watch.run_until([&] { return closed->done(); }, 10s));
-    CHECK(line_at(direct, path).empty());
 }

@@ -50,7 +50,7 @@ void script::set_readable() {
                           (accepts || refuses || unusable ? event::writable : 0U));
 }
 
-void script::flush(int rc) {
+void script::complete_all(int rc) {
     for (auto& who : std::exchange(requests, {}))
         who->complete(native::reply{.rc = rc});
 }
@@ -61,7 +61,7 @@ void script::lose(int rc) {
     inbound.clear();
     unsent = 0;
     if (told) observer->on_session_event(state::connecting);
-    flush(rc);
+    complete_all(rc);
     state = 0;
 }
 
@@ -85,7 +85,7 @@ public:
         if (std::exchange(s_->observer, nullptr) == nullptr) return;
         ++s_->closed;
         s_->connection = {};
-        s_->flush(code::closing);
+        s_->complete_all(code::closing);
         s_->state = state::not_connected;
     }
 
@@ -118,6 +118,8 @@ public:
         s_->set_readable();
         return code::ok;
     }
+
+    void flush() noexcept override { s_->held_back = 0; }
 
     void break_connection() noexcept override {
         ++s_->broken;
@@ -206,7 +208,7 @@ private:
         s_->executed += static_cast<int>(std::exchange(s_->unsent, 0)); // ghosts
         s_->state = s_->next_session_state;
         s_->observer->on_session_event(s_->state);
-        if (s_->state < 0) s_->flush(s_->state);
+        if (s_->state < 0) s_->complete_all(s_->state);
     }
 
     int lose(int rc) {
@@ -218,6 +220,7 @@ private:
         if (s_->state < 0) return code::invalid_state;
         s_->log.push_back(std::move(what));
         s_->requests.push_back(std::move(who));
+        if (s_->state == state::connected) ++s_->held_back;
         if (s_->state == state::connected && (s_->next_send_fails || s_->unusable)) {
             s_->next_send_fails = false;
             s_->unsent = s_->requests.size();

@@ -48,12 +48,13 @@ struct script {
     std::vector<std::string> credentials;     ///< of add_auth()
     std::deque<native::calls::done> requests; ///< that are open
     std::vector<std::string> log;             ///< of all requests: "remove /a", "children /"
+    int held_back = 0;                        ///< requests since the last flush()
     std::int64_t session = 0x1234;            ///< the id that the next handshake gives
 
     // --- the C client's inside ---
 
     void lose(int rc);
-    void flush(int rc);
+    void complete_all(int rc);
     void set_readable();
 
     native::observer* observer = nullptr;

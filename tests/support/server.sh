@@ -4,6 +4,7 @@
 
 server_pid=
 server_folder=
+server_java_options=
 server_jars=/usr/share/java
 server_class_path=${PADDOCK_ZOOKEEPER_CLASSPATH:-$server_jars/zookeeper.jar:$server_jars/slf4j-simple.jar}
 
@@ -22,7 +23,8 @@ EOF
   # If the shell is killed, its traps do not run: then the kernel ends the server.
   with=
   if setpriv --help 2>/dev/null | grep -q pdeathsig; then with="setpriv --pdeathsig KILL"; fi
-  $with java -Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData \
+  # shellcheck disable=SC2086
+  $with java $server_java_options -Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData \
     -Djava.awt.headless=true -Dorg.slf4j.simpleLogger.defaultLogLevel=warn \
     -Dzookeeper.extendedTypesEnabled=true -cp "$server_class_path" \
     org.apache.zookeeper.server.ZooKeeperServerMain "$server_folder/zoo.cfg" \

@@ -139,6 +139,30 @@ TEST_CASE("a purge that cannot connect yet waits, and keeps trying") {
     CHECK(s.user.connected == 2);
 }
 
+TEST_CASE("what was asked goes out with the next turn, all of it at once") {
+    connected_stage s;
+    SUBCASE("asked between two turns") {
+        for (int i = 0; i < 10; ++i)
+            s.ask();
+        CHECK(s.c->held_back == 10);
+    }
+    SUBCASE("asked from within a completion") {
+        s.pump->submit([&](native::calls& table) {
+            return table.exists("/", false, native::on_reply([&](const native::reply&) {
+                                    s.c->held_back = 0;
+                                    s.ask();
+                                    s.ask();
+                                    CHECK(s.c->held_back == 2);
+                                }));
+        });
+        s.c->answer();
+    }
+    SUBCASE("asked by the pump itself after a stall") { s.env.stall(7s); }
+    s.env.run();
+    CHECK_FALSE(s.c->log.empty());
+    CHECK(s.c->held_back == 0);
+}
+
 TEST_CASE("a turn takes 64 packets, then others have theirs") {
     connected_stage s;
     std::size_t taken = 0;
