@@ -111,8 +111,8 @@ int c_client::process(unsigned events) {
                                           ((events & event::writable) != 0 ? ZOOKEEPER_WRITE : 0));
 }
 
-/// The C client sends every request at once, its length and its body one by one: two packets, each of
-/// which wakes the server. Only interest() opens a socket, so while the handle is connected the
+/// The C client sends every request at once, its length and its body one by one: two packets, each
+/// of which wakes the server. Only interest() opens a socket, so while the handle is connected the
 /// number is still that of its socket.
 void c_client::hold_back() noexcept {
     if (held_back_ || !socket_.valid() || zoo_state(handle_) != ZOO_CONNECTED_STATE) return;

@@ -120,7 +120,8 @@ public:
 
     virtual wish interest() = 0;
     virtual int process(unsigned events) = 0;
-    /// Sends what was held back: the requests since the last flush(), in as few packets as possible.
+    /// Sends what was held back: the requests since the last flush(), in as few packets as
+    /// possible.
     virtual void flush() noexcept = 0;
     /// Breaks the connection under the C client, which then notices by itself in process().
     virtual void break_connection() noexcept = 0;
