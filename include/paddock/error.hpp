@@ -39,6 +39,10 @@ enum class errc : int {
     auth_failed,
     /// No server name of the list could be resolved.
     host_not_found,
+    /// Somebody asked the holder to give the lock back, and the holder had agreed to be asked.
+    revoked,
+    /// What was asked for would wait for itself: a shared hold that wants to become exclusive.
+    would_deadlock,
 };
 
 /// The ZooKeeper error codes that an operation can end with. The numbers are ZooKeeper's own

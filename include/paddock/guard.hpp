@@ -60,6 +60,33 @@ public:
                                                   &start_lost, hold_);
     }
 
+    /// Waits until somebody asks for the lock back (`mutex::revoke`, Curator's Revoker). With
+    /// `mutex_options::revocable` such a request also ends the hold: lost() says `errc::revoked`.
+    /// A request is heard at the latest 100 ms and a round trip after it was made.
+    ///
+    /// Completion signature: `void(error_code)`: no error when somebody has asked, or what lost()
+    /// says when the hold is over first. Cancellation safety and executor: as lost().
+    template <asio::completion_token_for<void(error_code)> Token = default_token>
+    [[nodiscard]] auto revoke_requested(Token&& token = {}) {
+        return detail::initiate<void(error_code)>(executor(), std::forward<Token>(token),
+                                                  &start_revoke_requested, hold_);
+    }
+
+    /// Turns the exclusive hold of a shared_mutex into a shared one, without a moment in between in
+    /// which another could have the lock exclusively. The new node has the old one's place (the
+    /// form of Curator 5.5 and later), and its path is path() from then on. Do not run a
+    /// transaction() meanwhile.
+    ///
+    /// Completion signature: `void(error_code)`. Errors: `errc::lock_lost` and what lost() says;
+    /// `errc::bad_argument` for a hold that is not a shared_mutex's exclusive one. There is no way
+    /// back up: two shared holds that wanted it would wait for each other.
+    /// Cancellation safety: total and terminal; ends the waiting, not the downgrade.
+    template <asio::completion_token_for<void(error_code)> Token = default_token>
+    [[nodiscard]] auto downgrade(Token&& token = {}) {
+        return detail::initiate<void(error_code)>(executor(), std::forward<Token>(token),
+                                                  &start_downgrade, hold_);
+    }
+
     /// Releases the lock and waits until its node is gone. The guard is empty from the call on.
     ///
     /// Completion signature: `void(error_code)`.
@@ -106,6 +133,8 @@ private:
 
     asio::any_io_executor executor() const;
     static void start_lost(detail::handler<void(error_code)>, hold_ptr);
+    static void start_revoke_requested(detail::handler<void(error_code)>, hold_ptr);
+    static void start_downgrade(detail::handler<void(error_code)>, hold_ptr);
     static void start_unlock(detail::handler<void(error_code)>, guard);
     static void start_verify(detail::handler<void(error_code)>, hold_ptr);
     static void start_transaction(detail::handler<void(error_code, std::vector<operation_result>)>,

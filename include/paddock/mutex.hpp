@@ -16,7 +16,7 @@
 namespace paddock {
 
 namespace detail {
-struct mutex_impl;
+struct line_lock;
 }
 
 /// One contender in the line of a lock, as the ensemble has it.
@@ -117,7 +117,7 @@ public:
     }
 
 private:
-    using impl_ptr = std::shared_ptr<detail::mutex_impl>;
+    using impl_ptr = std::shared_ptr<const detail::line_lock>;
 
     static void start_lock(detail::handler<void(error_code, guard)>, impl_ptr);
     static void start_try_lock(detail::handler<void(error_code, guard)>, impl_ptr);

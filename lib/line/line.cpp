@@ -9,16 +9,18 @@
 
 namespace paddock::detail {
 
-line::line(core& client, std::string directory, const std::string& lock_name)
+line::line(core& client, std::string directory, rules::naming names)
     : core_(client)
     , directory_(std::move(directory))
-    , names_(lock_name)
-    , rules_(names_, client.claims())
-    , lock_name_(lock_name) {}
+    , names_(std::move(names))
+    , rules_(names_, client.claims()) {}
 
-bool line::occupied() const noexcept {
-    return std::any_of(seats_.begin(), seats_.end(),
-                       [](const auto& entry) { return entry.second.who != nullptr; });
+bool line::occupied(rules::role as) const noexcept {
+    return std::any_of(seats_.begin(), seats_.end(), [as](const auto& entry) {
+        const bool alone =
+            as == rules::role::exclusive || entry.second.how.rules.as == rules::role::exclusive;
+        return entry.second.who != nullptr && alone;
+    });
 }
 
 rules::contender_key line::enter(std::shared_ptr<entrant> who, entry_terms how) {
@@ -27,7 +29,7 @@ rules::contender_key line::enter(std::shared_ptr<entrant> who, entry_terms how) 
     auto& place = seats_[key];
     place.who = std::move(who);
     place.how = std::move(how);
-    const auto bytes = node_bytes();
+    const auto bytes = node_bytes(place.how.rules);
     if (core_.node_budget().take(bytes)) {
         place.reserved = bytes;
         join(key);
@@ -72,6 +74,22 @@ void line::release(rules::contender_key who) {
     carry_out();
 }
 
+void line::downgrade(rules::contender_key who) {
+    rules_.downgrade(who);
+    carry_out();
+}
+
+void line::watch_moves(bool begin) {
+    watching_moves_ += begin ? 1 : -1;
+    rules_.be_curious(watching_moves_ > 0);
+    carry_out();
+}
+
+std::string line::path_of(rules::contender_key who) const {
+    const auto name = rules_.name_of(who);
+    return name.empty() ? std::string() : path_of(name);
+}
+
 void line::on_connected() {
     rules_.connected();
     carry_out();
@@ -92,11 +110,12 @@ void line::on_closed(error_code why) {
     closed_ = true;
     pause_.reset();
     hold_age_.reset();
+    young_holds_.clear();
     watches_.clear();
-    for (auto& [key, place] : std::exchange(seats_, {})) {
+    for (const auto& [key, place] : std::exchange(seats_, {})) {
         if (place.waiting) core_.node_budget().stop_waiting(place.waiting);
         if (!place.who) continue;
-        if (holder_ == key)
+        if (place.granted)
             place.who->lost(why);
         else
             place.who->failed(why);
@@ -106,10 +125,10 @@ void line::on_closed(error_code why) {
 std::string line::path_of(std::string_view name) const { return rules::child(directory_, name); }
 
 /// What one node takes of the budget: the path as a dying session's last transaction has it.
-std::size_t line::node_bytes() const {
+std::size_t line::node_bytes(const rules::terms& how) const {
     constexpr std::size_t slash = 1, longest_sequence = 11, length_field = 4;
-    return directory_.size() + slash + names_.prefix(core_.claims(), 0).size() + longest_sequence +
-           length_field;
+    return directory_.size() + slash + names_.prefix(core_.claims(), 0, how.as, how.names).size() +
+           longest_sequence + length_field;
 }
 
 } // namespace paddock::detail

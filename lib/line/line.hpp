@@ -7,6 +7,7 @@
 #include <paddock/options.hpp>
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -25,6 +26,9 @@ public:
     virtual void given_up() = 0;
     virtual void failed(error_code why) = 0;
     virtual void lost(error_code why) = 0;
+    virtual void asked_back() {}                                     ///< somebody wants it revoked
+    virtual void downgraded(const std::string& path) { (void)path; } ///< to another node
+    virtual void moved() {} ///< the line is not what it was
 };
 
 /// How an attempt enters.
@@ -41,14 +45,25 @@ struct entry_terms {
 class line final : public std::enable_shared_from_this<line> {
 public:
     /// `directory` as the ensemble knows it: below the root.
-    line(core& client, std::string directory, const std::string& lock_name);
+    line(core& client, std::string directory, rules::naming names);
 
     rules::contender_key enter(std::shared_ptr<entrant> who, entry_terms how);
     void quit(rules::contender_key who);
     void release(rules::contender_key who);
+    void downgrade(rules::contender_key who);
 
-    /// Whether somebody of this client holds the lock or waits for it.
-    bool occupied() const noexcept;
+    /// Whether somebody of this client holds the lock or waits for it, and would be in the way of
+    /// one who wants it so.
+    bool occupied(rules::role as) const noexcept;
+
+    /// As long as somebody watches, every contender hears when something in the line has moved.
+    void watch_moves(bool begin);
+    /// How many are in its way; nothing as long as its place is not known.
+    std::optional<std::size_t> ahead_of(rules::contender_key who) const {
+        return rules_.ahead_of(who);
+    }
+    /// Of the contender's node; empty if there is none.
+    std::string path_of(rules::contender_key who) const;
     const std::string& directory() const noexcept { return directory_; }
     const rules::naming& names() const noexcept { return names_; }
 
@@ -65,6 +80,11 @@ private:
         budget::turn waiting = 0; ///< for the budget
         bool left = false;        ///< nobody waits for the outcome any more
         bool lost_create = false; ///< a node of it may exist that nobody knows
+        bool granted = false;
+    };
+    struct young_hold {
+        rules::contender_key who;
+        boot_clock::time_point since;
     };
 
     void join(rules::contender_key who);
@@ -76,32 +96,41 @@ private:
     void carry_out(const rules::act::watch_own& a);
     void carry_out(const rules::act::forget& a);
     void carry_out(const rules::act::sweep& a);
+    void carry_out(const rules::act::downgrade& a);
     void carry_out(const rules::act::taint& a);
     void carry_out(const rules::act::pause& a);
     void carry_out(const rules::act::warn& a);
     void carry_out(const rules::act::grant& a);
     void carry_out(const rules::act::give_up& a);
     void carry_out(const rules::act::fail& a);
+    void carry_out(const rules::act::ask_back& a);
     void carry_out(const rules::act::lose& a);
+    void carry_out(const rules::act::downgraded& a);
     void carry_out(const rules::act::out& a);
 
     std::string path_of(std::string_view name) const;
-    std::size_t node_bytes() const;
+    std::size_t node_bytes(const rules::terms& how) const;
     std::optional<watch_table::waiter> set_watch(const std::string& name);
     void forget_watch(const std::string& name, bool armed);
-    using looked = unique_function<void(rules::outcome, std::int64_t czxid, bool watched)>;
+    struct look_result {
+        rules::outcome result;
+        std::int64_t czxid = 0;
+        bool watched = false;
+        bool asked_back = false;
+    };
+    using looked = unique_function<void(const look_result&)>;
     void look(const std::string& name, bool by_exists, looked done);
     void look_answered(const std::string& name, bool by_exists,
                        std::optional<watch_table::waiter> waiter, const native::reply& reply,
                        looked done);
     void hear(const std::string& name, bool deleted);
-    void watch_old_hold();
+    void watch_old_holds();
+    void tell_moves();
 
     core& core_;
     std::string directory_;
     rules::naming names_;
     rules::line rules_;
-    std::string lock_name_;
     std::map<rules::contender_key, seat> seats_;
     rules::contender_key last_ = 0;
     std::unordered_map<std::string, watch_table::waiter> watches_; ///< by node name
@@ -111,8 +140,8 @@ private:
     std::unique_ptr<timer> pause_;
     std::unique_ptr<timer> hold_age_;
     bool hold_age_running_ = false;
-    std::optional<rules::contender_key> holder_;
-    boot_clock::time_point held_since_{};
+    std::deque<young_hold> young_holds_; ///< in the order of their grants
+    int watching_moves_ = 0;
 };
 
 } // namespace paddock::detail

@@ -15,6 +15,7 @@ using namespace std::chrono_literals;
 constexpr auto patience = 250ms;      ///< before what could not be done is tried again
 constexpr auto short_section = 100ms; ///< a hold that is older watches its node
 constexpr std::size_t envelope = 64;  ///< of a request, around path and data
+constexpr std::string_view revoke_message = "__REVOKE__"; ///< what Curator's Revoker writes
 } // namespace
 
 void line::carry_out() {
@@ -23,10 +24,20 @@ void line::carry_out() {
         for (const auto& action : actions)
             std::visit([this](const auto& a) { carry_out(a); }, action);
     carrying_out_ = false;
+    if (watching_moves_ > 0) tell_moves();
+}
+
+void line::tell_moves() {
+    std::vector<std::shared_ptr<entrant>> all;
+    for (const auto& [key, place] : seats_)
+        if (place.who) all.push_back(place.who);
+    for (const auto& one : all)
+        one->moved();
 }
 
 void line::carry_out(const rules::act::create& a) {
-    const auto path = path_of(names_.prefix(core_.claims(), a.id));
+    const auto& terms = seats_.at(a.who).how.rules;
+    const auto path = path_of(names_.prefix(core_.claims(), a.id, terms.as, terms.names));
     const auto bytes = path.size() + seats_.at(a.who).how.data.size() + envelope;
     core_.gate().submit(
         lane::line, bytes,
@@ -72,16 +83,16 @@ void line::carry_out(const rules::act::make_parents&) {
 }
 
 void line::carry_out(const rules::act::watch_blocker& a) {
-    look(a.name, false, [this, name = a.name](rules::outcome result, std::int64_t, bool watched) {
+    look(a.name, false, [this, name = a.name](const look_result& seen) {
         // Without a watch the node is looked at again and again.
-        const bool unwatched = result == rules::outcome::done && !watched;
-        rules_.blocker_watched(name, unwatched ? rules::outcome::later : result);
+        const bool unwatched = seen.result == rules::outcome::done && !seen.watched;
+        rules_.blocker_watched(name, unwatched ? rules::outcome::later : seen.result);
     });
 }
 
 void line::carry_out(const rules::act::watch_own& a) {
-    look(a.name, false, [this, a](rules::outcome result, std::int64_t czxid, bool watched) {
-        rules_.own_watched(a.who, a.id, {result, czxid, watched});
+    look(a.name, false, [this, a](const look_result& seen) {
+        rules_.own_watched(a.who, a.id, {seen.result, seen.czxid, seen.watched, seen.asked_back});
     });
 }
 
@@ -90,6 +101,27 @@ void line::carry_out(const rules::act::forget& a) { forget_watch(a.name, true); 
 void line::carry_out(const rules::act::sweep& a) {
     auto& place = seats_.at(a.who);
     core_.sweeper().remove(path_of(a.name), a.id, std::exchange(place.reserved, 0));
+}
+
+/// A multi, so that there is no moment without a node, and none with two. If it was executed
+/// before, its first step finds the node there.
+void line::carry_out(const rules::act::downgrade& a) {
+    const auto& acl = seats_.at(a.who).how.acl;
+    const auto& data = seats_.at(a.who).how.data;
+    std::vector<operation> steps{op::create{path_of(a.name), data, create_mode::ephemeral, acl},
+                                 op::remove{path_of(a.old_name), any_version}};
+    core_.gate().submit(
+        lane::line, directory_.size() * 2 + data.size() + 2 * envelope,
+        [steps = std::move(steps)](native::calls& c, std::unique_ptr<native::completion> done) {
+            return c.multi(steps, std::move(done));
+        },
+        [self = shared_from_this(), a](const native::reply& r) {
+            const bool before = zookeeper_error(r.rc) == zk_errc::node_exists;
+            const auto result =
+                before ? rules::outcome::done : rules::judge(rules::request::look, r.rc);
+            self->rules_.downgraded(a.who, a.id, result);
+            self->carry_out();
+        });
 }
 
 void line::carry_out(const rules::act::taint& a) {
@@ -113,26 +145,36 @@ void line::carry_out(const rules::act::warn&) {
 }
 
 void line::carry_out(const rules::act::grant& a) {
-    holder_ = a.who;
-    held_since_ = core_.env().now();
-    if (!hold_age_running_) watch_old_hold();
+    auto& place = seats_.at(a.who);
+    place.granted = true;
+    young_holds_.push_back({a.who, core_.env().now()});
+    if (young_holds_.size() == 1) watch_old_holds();
     const auto who = seats_.at(a.who).who;
     who->granted(path_of(a.name), a.czxid);
 }
 
 /// One timer for all holds, never armed more often than it fires: a short critical section pays
 /// nothing.
-void line::watch_old_hold() {
-    hold_age_running_ = false;
-    if (!holder_) return;
-    if (core_.env().now() - held_since_ >= short_section) {
-        rules_.guard_own(*holder_);
-        return carry_out();
+void line::watch_old_holds() {
+    const auto now = core_.env().now();
+    const auto over = [this](const young_hold& one) { return !seats_.contains(one.who); };
+    while (!young_holds_.empty()) {
+        const auto& oldest = young_holds_.front();
+        if (!over(oldest)) {
+            if (now - oldest.since < short_section) break;
+            rules_.guard_own(oldest.who);
+        }
+        young_holds_.pop_front();
     }
+    carry_out();
+    if (young_holds_.empty() || hold_age_running_) return;
     if (!hold_age_) hold_age_ = core_.env().make_timer();
     hold_age_running_ = true;
-    hold_age_->arm(held_since_ + short_section, [weak = weak_from_this()] {
-        if (const auto self = weak.lock()) self->watch_old_hold();
+    hold_age_->arm(young_holds_.front().since + short_section, [weak = weak_from_this()] {
+        const auto self = weak.lock();
+        if (!self) return;
+        self->hold_age_running_ = false;
+        self->watch_old_holds();
     });
 }
 
@@ -155,6 +197,14 @@ void line::carry_out(const rules::act::fail& a) {
     }
 }
 
+void line::carry_out(const rules::act::ask_back& a) {
+    if (const auto who = seats_.at(a.who).who) who->asked_back();
+}
+
+void line::carry_out(const rules::act::downgraded& a) {
+    if (const auto who = seats_.at(a.who).who) who->downgraded(path_of(a.who));
+}
+
 void line::carry_out(const rules::act::lose& a) {
     if (const auto who = std::exchange(seats_.at(a.who).who, {}))
         who->lost(a.session_over ? errc::session_expired : errc::node_deleted);
@@ -164,7 +214,6 @@ void line::carry_out(const rules::act::out& a) {
     const auto it = seats_.find(a.who);
     const auto place = std::move(it->second);
     seats_.erase(it);
-    if (holder_ == a.who) holder_.reset();
     if (place.lost_create && place.reserved > 0)
         core_.sweeper().taint(directory_, place.reserved);
     else
@@ -198,7 +247,7 @@ void line::look_answered(const std::string& name, bool by_exists,
     if (result != rules::outcome::done && it != watches_.end() && it->second == waiter)
         forget_watch(name, false);
     if (result == rules::outcome::refused && !by_exists) return look(name, true, std::move(done));
-    done(result, r.stat ? r.stat->czxid : 0, waiter.has_value());
+    done({result, r.stat ? r.stat->czxid : 0, waiter.has_value(), r.value == revoke_message});
     carry_out();
 }
 

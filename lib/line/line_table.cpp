@@ -7,10 +7,10 @@ line_table& line_table::of(core& client) {
     return static_cast<line_table&>(*client.lines);
 }
 
-std::shared_ptr<line> line_table::find(const std::string& directory, const std::string& lock_name) {
-    auto& known = lines_[{directory, lock_name}];
+std::shared_ptr<line> line_table::find(const std::string& directory, const rules::naming& names) {
+    auto& known = lines_[{directory, names.marker()}];
     if (auto living = known.lock()) return living;
-    auto made = std::make_shared<line>(core_, directory, lock_name);
+    auto made = std::make_shared<line>(core_, directory, names);
     known = made;
     if (core_.state() == client_state::connected) made->on_connected();
     if (lines_.size() >= tidy_at_) {

@@ -16,7 +16,7 @@ class line_table final : public session_listener {
 public:
     static line_table& of(core& client);
 
-    std::shared_ptr<line> find(const std::string& directory, const std::string& lock_name);
+    std::shared_ptr<line> find(const std::string& directory, const rules::naming& names);
 
     void on_connected() override;
     void on_suspended() override;

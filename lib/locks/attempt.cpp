@@ -11,25 +11,29 @@
 
 namespace paddock::detail {
 
-attempt::attempt(std::shared_ptr<mutex_impl> what, handler<void(error_code, guard)>&& h, kind how)
-    : mutex_(std::move(what)), user_(mutex_->client->get_executor(), std::move(h)), kind_(how) {}
+attempt::attempt(std::shared_ptr<const line_lock> what, handler<void(error_code, guard)>&& h,
+                 kind how, rules::role as)
+    : lock_(std::move(what))
+    , user_(lock_->client->get_executor(), std::move(h))
+    , kind_(how)
+    , as_(as) {}
 
 void attempt::launch(std::optional<std::chrono::nanoseconds> limit) {
     user_.on_cancel([weak = weak_from_this()] {
         const auto self = weak.lock();
         if (!self) return;
-        self->mutex_->client->post([self] { self->abandon(asio::error::operation_aborted); });
+        self->lock_->client->post([self] { self->abandon(asio::error::operation_aborted); });
     });
-    mutex_->client->post([self = shared_from_this(), limit] { self->begin(limit); });
+    lock_->client->post([self = shared_from_this(), limit] { self->begin(limit); });
 }
 
 void attempt::begin(std::optional<std::chrono::nanoseconds> limit) {
-    auto& client = *mutex_->client;
+    auto& client = *lock_->client;
     if (!user_) return;
     if (client.closed()) return finish(client.close_reason(), {});
     client.start();
     client.take_returns();
-    line_ = line_table::of(client).find(mutex_->directory, mutex_->options.name);
+    line_ = line_table::of(client).find(lock_->directory, lock_->names);
     limited_ = limit.has_value();
     if (limited_ && limit->count() <= 0) kind_ = kind::only_if_free;
     if (kind_ == kind::only_if_free) return look_first();
@@ -44,10 +48,10 @@ void attempt::begin(std::optional<std::chrono::nanoseconds> limit) {
 
 /// Nothing is written when the lock is taken: what this client knows comes first, then a listing.
 void attempt::look_first() {
-    auto& client = *mutex_->client;
+    auto& client = *lock_->client;
     if (client.state() != client_state::connected) return failed(errc::not_connected);
-    if (line_->occupied()) return given_up();
-    if (mutex_->options.sync_first)
+    if (line_->occupied(as_)) return given_up();
+    if (lock_->sync_first)
         client.gate().submit(
             lane::user, 0,
             [path = line_->directory()](native::calls& c,
@@ -62,7 +66,7 @@ void attempt::look_first() {
 }
 
 void attempt::looked(int code, const std::vector<std::string>& names) {
-    auto& client = *mutex_->client;
+    auto& client = *lock_->client;
     if (!user_) return;
     if (client.closed()) return finish(client.close_reason(), {});
     switch (rules::judge(rules::request::list, code)) {
@@ -76,27 +80,33 @@ void attempt::looked(int code, const std::vector<std::string>& names) {
         return failed(zookeeper_error(code));
     }
     const bool taken = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-        return line_->names().sequence(name) && !rules::own_id(name, client.claims());
+        const auto said = line_->names().read(name);
+        const bool alone =
+            as_ == rules::role::exclusive || (said && said->as == rules::role::exclusive);
+        return said && alone && !rules::own_id(name, client.claims());
     });
-    if (taken || line_->occupied()) return given_up();
+    if (taken || line_->occupied(as_)) return given_up();
     enter();
 }
 
 void attempt::enter() {
-    const auto& options = mutex_->options;
     key_ = line_->enter(shared_from_this(),
-                        {.rules = {.immediate = kind_ == kind::only_if_free,
-                                   .fail_on_expiry = options.on_expiry == on_expiry::fail},
+                        {.rules = {.as = as_,
+                                   .names = lock_->style,
+                                   .immediate = kind_ == kind::only_if_free,
+                                   .fail_on_expiry = lock_->on_expiry == on_expiry::fail},
                          .fail_over_budget = kind_ == kind::only_if_free ||
-                                             options.on_over_budget == on_over_budget::fail,
-                         .persistent_parents = options.persistent_parents,
-                         .acl = options.acl,
-                         .data = mutex_->data.at(mutex_->client->env().wall_clock())});
+                                             lock_->on_over_budget == on_over_budget::fail,
+                         .persistent_parents = lock_->persistent_parents,
+                         .acl = lock_->acl,
+                         .data = lock_->data.at(lock_->client->env().wall_clock())});
 }
 
 void attempt::granted(const std::string& path, std::int64_t czxid) {
-    mutex_->client->expect_returns();
-    const auto granted = std::make_shared<hold>(mutex_->client, line_, key_, path, czxid);
+    lock_->client->expect_returns();
+    const auto granted =
+        std::make_shared<hold>(lock_->client, shared_from_this(), path, czxid,
+                               lock_->names.has_shared() && as_ == rules::role::exclusive);
     hold_ = granted;
     finish({}, guard(granted));
 }
@@ -105,13 +115,31 @@ void attempt::failed(error_code why) {
     // A limit of nothing asks whether the lock is to be had now: without a connection it is not.
     if (limited_ && why == errc::not_connected) return given_up();
     const bool would_wait =
-        kind_ == kind::only_if_free && mutex_->options.on_over_budget == on_over_budget::wait;
+        kind_ == kind::only_if_free && lock_->on_over_budget == on_over_budget::wait;
     if (would_wait && why == errc::over_budget) return given_up();
     finish(why, {});
 }
 
 void attempt::lost(error_code why) {
     if (const auto held = hold_.lock()) held->end(why);
+}
+
+void attempt::when_gone(unique_function<void(error_code)> gone) {
+    if (const auto held = hold_.lock())
+        lock_->client->sweeper().when_gone(held->full_path(), std::move(gone));
+}
+
+void attempt::downgrade() { line_->downgrade(key_); }
+
+void attempt::asked_back() {
+    const auto held = hold_.lock();
+    if (!held) return;
+    held->ask_back();
+    if (lock_->revocable) held->end(errc::revoked);
+}
+
+void attempt::downgraded(const std::string& path) {
+    if (const auto held = hold_.lock()) held->downgraded(path);
 }
 
 /// Nobody waits any more: out of time, or cancelled.

@@ -24,30 +24,29 @@ bool again(int code) {
 /// a line that never was.
 class survey final : public std::enable_shared_from_this<survey> {
 public:
-    survey(std::shared_ptr<mutex_impl> of, handler<void(error_code, std::vector<contender>)>&& h)
-        : mutex_(std::move(of))
-        , names_(mutex_->options.name)
-        , user_(mutex_->client->get_executor(), std::move(h)) {}
+    survey(std::shared_ptr<const line_lock> of,
+           handler<void(error_code, std::vector<contender>)>&& h)
+        : lock_(std::move(of)), user_(lock_->client->get_executor(), std::move(h)) {}
 
     void launch() {
         user_.on_cancel([weak = weak_from_this()] {
             const auto self = weak.lock();
             if (!self) return;
-            self->mutex_->client->post([self] { self->finish(asio::error::operation_aborted); });
+            self->lock_->client->post([self] { self->finish(asio::error::operation_aborted); });
         });
-        mutex_->client->post([self = shared_from_this()] {
-            self->mutex_->client->start();
+        lock_->client->post([self = shared_from_this()] {
+            self->lock_->client->start();
             self->begin();
         });
     }
 
 private:
     void begin() {
-        auto& client = *mutex_->client;
+        auto& client = *lock_->client;
         if (client.closed()) return finish(client.close_reason());
         found_.clear();
         lost_ = false;
-        list(client, lane::user, mutex_->directory,
+        list(client, lane::user, lock_->directory,
              [self = shared_from_this()](int code, std::vector<std::string> names) {
                  self->listed(code, names);
              });
@@ -59,9 +58,9 @@ private:
         if (zookeeper_error(code) == zk_errc::no_node) return finish({});
         if (code != 0) return finish(zookeeper_error(code));
         for (const auto& name : names)
-            if (const auto sequence = names_.sequence(name)) {
+            if (const auto sequence = lock_->names.sequence(name)) {
                 auto& one = found_.emplace_back();
-                one.path = rules::child(mutex_->directory, name);
+                one.path = rules::child(lock_->directory, name);
                 one.sequence = *sequence;
             }
         std::sort(found_.begin(), found_.end(), [](const contender& a, const contender& b) {
@@ -74,7 +73,7 @@ private:
     }
 
     void read(std::size_t i) {
-        mutex_->client->gate().submit(
+        lock_->client->gate().submit(
             lane::user, 0,
             [path = found_[i].path](native::calls& c, std::unique_ptr<native::completion> done) {
                 return c.get(path, false, std::move(done));
@@ -96,7 +95,7 @@ private:
         if (lost_) return begin();
         std::erase_if(found_, [](const contender& c) { return c.path.empty(); });
         for (auto& c : found_)
-            c.path = rules::without(mutex_->client->root(), c.path);
+            c.path = rules::without(lock_->client->root(), c.path);
         if (!found_.empty()) found_.front().holder = true;
         finish({});
     }
@@ -107,8 +106,7 @@ private:
         user_.complete(why, std::move(found_));
     }
 
-    std::shared_ptr<mutex_impl> mutex_;
-    rules::naming names_;
+    std::shared_ptr<const line_lock> lock_;
     bridge<error_code, std::vector<contender>> user_;
     std::vector<contender> found_;
     std::size_t open_ = 0;
@@ -117,7 +115,7 @@ private:
 
 } // namespace
 
-void find_contenders(std::shared_ptr<mutex_impl> of,
+void find_contenders(std::shared_ptr<const line_lock> of,
                      handler<void(error_code, std::vector<contender>)> h) {
     std::make_shared<survey>(std::move(of), std::move(h))->launch();
 }

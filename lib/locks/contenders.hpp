@@ -1,6 +1,6 @@
 #pragma once
 
-#include "locks/mutex_impl.hpp"
+#include "locks/line_lock.hpp"
 
 #include <paddock/mutex.hpp>
 
@@ -9,8 +9,8 @@
 
 namespace paddock::detail {
 
-/// Lists a mutex's directory and reads every contender's node, all reads in one flight.
-void find_contenders(std::shared_ptr<mutex_impl> of,
+/// Lists a lock's directory and reads every contender's node, all reads in one flight.
+void find_contenders(std::shared_ptr<const line_lock> of,
                      handler<void(error_code, std::vector<contender>)> h);
 
 } // namespace paddock::detail

@@ -37,11 +37,16 @@ asio::any_io_executor guard::executor() const {
     return hold_->client()->get_executor();
 }
 
-void guard::start_lost(detail::handler<void(error_code)> h, hold_ptr held) {
-    using listener = detail::hold::listener;
+namespace {
+
+using hold_ptr = std::shared_ptr<detail::hold>;
+using listener_ptr = detail::hold::listener_ptr;
+
+void listen(detail::handler<void(error_code)> h, hold_ptr held,
+            void (detail::hold::*enter)(listener_ptr)) {
     auto* const client = held->client().get();
-    const auto who = std::make_shared<listener>(
-        listener{detail::bridge<error_code>(client->get_executor(), std::move(h))});
+    const auto who = std::make_shared<detail::hold::listener>(
+        detail::hold::listener{detail::bridge<error_code>(client->get_executor(), std::move(h))});
     who->user.on_cancel([weak = std::weak_ptr(who), client = held->client()] {
         const auto self = weak.lock();
         if (!self) return;
@@ -49,7 +54,24 @@ void guard::start_lost(detail::handler<void(error_code)> h, hold_ptr held) {
             if (self->user) self->user.complete(asio::error::operation_aborted);
         });
     });
-    client->post([held = std::move(held), who] { held->when_over(who); });
+    client->post([held = std::move(held), who, enter] { ((*held).*enter)(who); });
+}
+
+} // namespace
+
+void guard::start_lost(detail::handler<void(error_code)> h, hold_ptr held) {
+    listen(std::move(h), std::move(held), &detail::hold::when_over);
+}
+
+void guard::start_revoke_requested(detail::handler<void(error_code)> h, hold_ptr held) {
+    listen(std::move(h), std::move(held), &detail::hold::when_asked_back);
+}
+
+void guard::start_downgrade(detail::handler<void(error_code)> h, hold_ptr held) {
+    if (!held->can_downgrade())
+        return std::make_shared<detail::call<>>(held->client(), std::move(h))
+            ->refuse(errc::bad_argument);
+    listen(std::move(h), std::move(held), &detail::hold::downgrade);
 }
 
 void guard::start_unlock(detail::handler<void(error_code)> h, guard whole) {
@@ -59,15 +81,18 @@ void guard::start_unlock(detail::handler<void(error_code)> h, guard whole) {
 void guard::start_verify(detail::handler<void(error_code)> h, hold_ptr held) {
     const auto c = std::make_shared<detail::call<>>(held->client(), std::move(h));
     c->repeatable();
-    c->on_answer = [held](const native::reply& r) -> error_code {
+    const auto path = std::make_shared<std::string>();
+    c->on_answer = [held, path](const native::reply& r) -> error_code {
         const auto problem = detail::zookeeper_error(r.rc);
         if (problem != zk_errc::no_node) return problem;
+        if (*path != held->full_path()) return {}; // the downgrade found it there
         held->end(errc::node_deleted);
         return errc::lock_lost;
     };
     c->launch(
-        [held](native::calls& table, std::unique_ptr<native::completion> done) {
-            const operation check = op::check{held->full_path(), any_version};
+        [held, path](native::calls& table, std::unique_ptr<native::completion> done) {
+            *path = held->full_path();
+            const operation check = op::check{*path, any_version};
             return table.multi(std::span(&check, 1), std::move(done));
         },
         [](const native::reply&) { return std::tuple<>(); },
@@ -81,11 +106,12 @@ void guard::start_transaction(detail::handler<void(error_code, std::vector<opera
     if (const auto problem = detail::fault(steps)) return c->refuse(problem);
     const auto& root = held->client()->root();
     steps = detail::below(root, std::move(steps));
-    steps.insert(steps.begin(), op::check{held->full_path(), any_version});
-    c->on_answer = [held](const native::reply& r) -> error_code {
+    const auto path = held->full_path();
+    steps.insert(steps.begin(), op::check{path, any_version});
+    c->on_answer = [held, path](const native::reply& r) -> error_code {
         const auto problem = detail::zookeeper_error(r.rc);
         if (problem != zk_errc::no_node || r.refused_step != 0) return problem;
-        held->end(errc::node_deleted);
+        if (path == held->full_path()) held->end(errc::node_deleted);
         return errc::lock_lost;
     };
     c->launch(

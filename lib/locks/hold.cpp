@@ -4,37 +4,76 @@
 
 namespace paddock::detail {
 
-hold::hold(std::shared_ptr<core> client, std::shared_ptr<line> in, rules::contender_key who,
-           std::string full_path, std::int64_t czxid)
+hold::hold(std::shared_ptr<core> client, std::shared_ptr<tenure> what, std::string full_path,
+           std::int64_t czxid, bool can_downgrade)
     : core_(std::move(client))
-    , line_(std::move(in))
-    , who_(who)
+    , what_(std::move(what))
     , full_path_(std::move(full_path))
-    , czxid_(czxid) {}
+    , czxid_(czxid)
+    , can_downgrade_(can_downgrade) {}
 
 std::string_view hold::path() const noexcept {
-    return std::string_view(full_path_).substr(core_->root().size());
+    return std::string_view(full_path()).substr(core_->root().size());
 }
 
 void hold::end(error_code why) {
     if (over_.load(std::memory_order_relaxed)) return;
     reason_ = why;
     over_.store(true, std::memory_order_release);
-    for (const auto& one : std::exchange(listeners_, {}))
-        if (one->user) one->user.complete(why);
+    for (auto* const list : {&for_end_, &for_asking_, &for_downgrade_})
+        tell(*list, why);
+}
+
+void hold::tell(std::vector<listener_ptr>& all, error_code what) {
+    for (const auto& one : std::exchange(all, {}))
+        if (one->user) one->user.complete(what);
 }
 
 void hold::release() {
     end(errc::released);
-    // The line's own end of the hold comes first: it may be over already.
-    if (const auto in = std::exchange(line_, nullptr)) in->release(who_);
+    // The tenure's own end comes first: it may be over already.
+    if (!std::exchange(released_, true)) what_->release();
 }
 
-void hold::when_over(std::shared_ptr<listener> who) {
+void hold::when_gone(unique_function<void(error_code)> gone) {
+    if (core_->closed())
+        gone({});
+    else
+        what_->when_gone(std::move(gone));
+}
+
+void hold::when_over(listener_ptr who) {
     if (over())
         who->user.complete(reason_);
     else
-        listeners_.push_back(std::move(who));
+        for_end_.push_back(std::move(who));
+}
+
+void hold::when_asked_back(listener_ptr who) {
+    if (asked_back_)
+        who->user.complete({});
+    else if (over())
+        who->user.complete(reason_);
+    else
+        for_asking_.push_back(std::move(who));
+}
+
+void hold::downgrade(listener_ptr who) {
+    if (over()) return who->user.complete(errc::lock_lost);
+    if (shared_.load(std::memory_order_relaxed)) return who->user.complete({});
+    for_downgrade_.push_back(std::move(who));
+    if (for_downgrade_.size() == 1) what_->downgrade();
+}
+
+void hold::ask_back() {
+    asked_back_ = true;
+    tell(for_asking_, {});
+}
+
+void hold::downgraded(const std::string& full_path) {
+    shared_path_ = full_path;
+    shared_.store(true, std::memory_order_release);
+    tell(for_downgrade_, {});
 }
 
 } // namespace paddock::detail

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "line/line.hpp"
 #include "session/core.hpp"
 #include "support/bridge.hpp"
+#include "support/function.hpp"
 
 #include <paddock/guard.hpp>
 
@@ -13,17 +13,32 @@
 
 namespace paddock::detail {
 
+/// What a hold is a hold of: a place in a line, a set of leases, a node. On the strand.
+class tenure {
+public:
+    virtual ~tenure() = default;
+    /// Gives it back; once.
+    virtual void release() = 0;
+    /// Calls `gone` when, after release(), the ensemble has nothing of it any more.
+    virtual void when_gone(unique_function<void(error_code)> gone) = 0;
+    /// Shares it from now on; hold::downgraded() tells of the end. Only where that is possible.
+    virtual void downgrade() {}
+};
+
 /// What a granted contender has; the inside of a guard. On the strand, but for what is said to be
 /// for any thread. The lease (DESIGN: its deadline, one atomic per epoch) will be read in valid().
 class hold final : public returnable {
 public:
-    hold(std::shared_ptr<core> client, std::shared_ptr<line> in, rules::contender_key who,
-         std::string full_path, std::int64_t czxid);
+    hold(std::shared_ptr<core> client, std::shared_ptr<tenure> what, std::string full_path,
+         std::int64_t czxid, bool can_downgrade = false);
 
     // Any thread.
     bool valid() const noexcept { return !over_.load(std::memory_order_acquire); }
     std::string_view path() const noexcept;
-    const std::string& full_path() const noexcept { return full_path_; }
+    const std::string& full_path() const noexcept {
+        return shared_.load(std::memory_order_acquire) ? shared_path_ : full_path_;
+    }
+    bool can_downgrade() const noexcept { return can_downgrade_; }
     fencing_token token() const noexcept { return {czxid_, 0}; }
     const std::shared_ptr<core>& client() const noexcept { return core_; }
 
@@ -31,26 +46,42 @@ public:
     void end(error_code why);
     /// Ends the hold and gives the lock to the next.
     void release();
+    /// As tenure::when_gone.
+    void when_gone(unique_function<void(error_code)> gone);
     void come_back() override { release(); }
 
     bool over() const noexcept { return !valid(); }
     error_code reason() const noexcept { return reason_; }
 
-    /// Somebody waits for the end.
+    // Somebody waits for something: completed with its success, or with the reason of the end.
     struct listener {
         bridge<error_code> user;
     };
-    void when_over(std::shared_ptr<listener> who);
+    using listener_ptr = std::shared_ptr<listener>;
+    void when_over(listener_ptr who);
+    void when_asked_back(listener_ptr who);
+    void downgrade(listener_ptr who);
+
+    /// Somebody has asked for the lock.
+    void ask_back();
+    /// It is shared from now on, with another node.
+    void downgraded(const std::string& full_path);
 
 private:
+    static void tell(std::vector<listener_ptr>& all, error_code what);
+
     std::shared_ptr<core> core_;
-    std::shared_ptr<line> line_;
-    rules::contender_key who_;
+    std::shared_ptr<tenure> what_;
+    bool released_ = false;
     std::string full_path_;
     std::int64_t czxid_;
     std::atomic<bool> over_{false};
     error_code reason_;
-    std::vector<std::shared_ptr<listener>> listeners_;
+    bool can_downgrade_;
+    bool asked_back_ = false;
+    std::string shared_path_; ///< since it was downgraded
+    std::atomic<bool> shared_{false};
+    std::vector<listener_ptr> for_end_, for_asking_, for_downgrade_;
 };
 
 } // namespace paddock::detail

@@ -1,6 +1,6 @@
 #include "locks/attempt.hpp"
 #include "locks/contenders.hpp"
-#include "locks/mutex_impl.hpp"
+#include "locks/line_lock.hpp"
 #include "rules/names.hpp"
 #include "rules/paths.hpp"
 #include "support/argument.hpp"
@@ -34,12 +34,19 @@ void check(std::string_view path, const mutex_options& options) {
         throw bad_argument("mutex_options::label", "is longer than 16 KiB");
 }
 
-std::shared_ptr<detail::mutex_impl> make_impl(const client& zk, std::string_view path,
-                                              mutex_options options) {
+std::shared_ptr<const detail::line_lock> make_impl(const client& zk, std::string_view path,
+                                                   mutex_options options) {
     check(path, options);
-    detail::metadata data(options.label);
-    return std::make_shared<detail::mutex_impl>(detail::mutex_impl{
-        zk.core(), rules::below(zk.core()->root(), path), std::move(options), std::move(data)});
+    return std::make_shared<detail::line_lock>(
+        detail::line_lock{.client = zk.core(),
+                          .directory = rules::below(zk.core()->root(), path),
+                          .names = rules::naming(options.name),
+                          .data = detail::metadata(options.label),
+                          .acl = std::move(options.acl),
+                          .persistent_parents = options.persistent_parents,
+                          .sync_first = options.sync_first,
+                          .on_expiry = options.on_expiry,
+                          .on_over_budget = options.on_over_budget});
 }
 
 using detail::attempt;

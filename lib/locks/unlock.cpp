@@ -31,9 +31,7 @@ private:
         const bool was_lost = hold_->over();
         hold_->release();
         if (was_lost) return finish(errc::lock_lost);
-        if (client_->closed()) return finish({});
-        client_->sweeper().when_gone(
-            hold_->full_path(), [self = shared_from_this()](error_code why) { self->finish(why); });
+        hold_->when_gone([self = shared_from_this()](error_code why) { self->finish(why); });
     }
 
     void finish(error_code why) {

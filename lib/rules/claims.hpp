@@ -34,13 +34,16 @@ public:
 
     /// The 36 characters of an id of the present session.
     std::string text(node_id id) const;
+    /// The same without its dashes: 32 hex digits, as in kazoo's names.
+    std::string digits(node_id id) const;
 
-    /// The number of an id of 36 characters, if it belongs to the present session.
+    /// The number of an id in either form, if it belongs to the present session.
     std::optional<node_id> ours(std::string_view text) const noexcept;
 
 private:
     std::int64_t session_ = 0;
-    std::string session_text_; ///< the part of an id's text that says whose it is
+    std::string session_text_;   ///< the part of an id's text that says whose it is
+    std::string session_digits_; ///< and of its digits
     node_id last_ = 0;
     std::unordered_set<node_id> claimed_;
 };

@@ -38,6 +38,72 @@ void line::guard_own(contender_key who) {
     if (found != contenders_.end() && found->second.at == stage::granted) watch_own(found->second);
 }
 
+/// Nobody else hears of it: whoever shares the lock with it may come as soon as the exclusive node
+/// has made room for the other.
+void line::downgrade(contender_key who) {
+    const auto found = contenders_.find(who);
+    if (found == contenders_.end() || found->second.at != stage::granted) return;
+    auto& c = found->second;
+    if (c.how.as == role::shared || c.downgrading != 0) return;
+    c.downgrading = ids_.claim();
+    if (connected_) send_downgrade(c);
+}
+
+void line::send_downgrade(const contender& c) {
+    actions_.push_back(
+        act::downgrade{c.key, c.downgrading, c.node->first.name, name_after_downgrade(c)});
+}
+
+/// With the sequence number that the present node has.
+std::string line::name_after_downgrade(const contender& c) const {
+    const auto before_digits = names_.prefix(ids_, c.id, role::exclusive).size();
+    return names_.prefix(ids_, c.downgrading, role::shared) +
+           c.node->first.name.substr(before_digits);
+}
+
+void line::downgraded(contender_key who, node_id id, outcome result) {
+    const auto found = contenders_.find(who);
+    if (found == contenders_.end() || found->second.downgrading != id) return;
+    auto& c = found->second;
+    switch (result) {
+    case outcome::done:
+        share(c);
+        return advance();
+    case outcome::missing:
+        own_gone(c);
+        return advance();
+    case outcome::lost: // connected() repeats it, and it happens once: the name is unique
+        actions_.push_back(act::taint{who});
+        return;
+    case outcome::not_sent:
+        return;
+    default:
+        return need_pause();
+    }
+}
+
+/// The contender's new node takes the place of the old one, which is gone.
+void line::share(contender& c) {
+    const place where{c.node->first.sequence, name_after_downgrade(c)};
+    if (c.own != watching::no) actions_.push_back(act::forget{c.node->first.name});
+    const auto next = take_out(c.node);
+    ids_.release(c.id);
+    c.id = std::exchange(c.downgrading, 0);
+    c.how.as = role::shared;
+    c.own = watching::no;
+    c.node = put(where, {.local = &c, .as = role::shared});
+    waiting_readers_.erase(c.node);
+    actions_.push_back(act::downgraded{c.key});
+    watch_own(c);
+    if (!listing_) behind_removed(next, role::exclusive);
+}
+
+void line::be_curious(bool yes) {
+    curious_ = yes;
+    if (curious_) return watch_duties();
+    if (!table_.empty()) forget_if_idle(table_.begin());
+}
+
 void line::connected() {
     connected_ = true;
     listing_ = wanted_ = making_parents_ = false;
@@ -50,8 +116,11 @@ void line::connected() {
     }
     start_joining();
     watch_duties();
-    for (auto& [key, c] : contenders_)
-        if (c.at == stage::granted) watch_own(c);
+    for (auto& [key, c] : contenders_) {
+        if (c.at != stage::granted) continue;
+        watch_own(c);
+        if (c.downgrading != 0) send_downgrade(c);
+    }
 }
 
 void line::disconnected() {
@@ -67,10 +136,9 @@ void line::disconnected() {
 void line::expired() {
     connected_ = false;
     listing_ = wanted_ = making_parents_ = pausing_ = false;
-    table_.clear();
-    gone_.clear();
+    clear_table();
     looks_.clear();
-    waiting_or_granted_ = unknown_ = granted_ = 0;
+    waiting_or_granted_ = unknown_ = 0;
     for (auto it = contenders_.begin(); it != contenders_.end();) {
         auto& c = it->second;
         if (c.at == stage::granted)
@@ -136,10 +204,8 @@ void line::placed(contender& c, const created_answer& answer) {
         warned_ = true;
         actions_.push_back(act::warn{});
     }
-    c.at = stage::waiting;
     c.czxid = answer.czxid;
-    c.node = table_.insert_or_assign(place{*sequence, std::string(answer.name)}, node{&c}).first;
-    ++waiting_or_granted_;
+    take_place(c, {*sequence, std::string(answer.name)});
 }
 
 void line::parents_made(outcome result, int code) {
@@ -162,7 +228,10 @@ void line::resume() {
         c.own = watching::no;
         if (c.at == stage::granted) watch_own(c);
     }
+    for (const auto& [key, c] : contenders_)
+        if (connected_ && c.downgrading != 0) send_downgrade(c);
     watch_duties();
+    advance();
 }
 
 /// Sends the contender's create and the listing that shows its blockers, unless something stands in
@@ -197,6 +266,8 @@ void line::back_to_joining(contender& c) {
 void line::drop(contender& c) {
     if (c.at == stage::waiting || c.at == stage::granted) {
         actions_.push_back(act::sweep{c.key, c.id, c.node->first.name});
+        if (c.downgrading != 0)
+            actions_.push_back(act::sweep{c.key, c.downgrading, name_after_downgrade(c)});
         leave_table(c);
     } else if (c.at == stage::unknown) {
         ids_.release(c.id); // the taint finds its node, if there is one

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -46,6 +47,12 @@ struct sweep { ///< delete a node of ours, whatever it takes, and then release i
     node_id id;
     std::string name;
 };
+struct downgrade { ///< replace a node by another at the same place, in one step
+    contender_key who;
+    node_id id; ///< of the new one
+    std::string old_name;
+    std::string name;
+};
 struct taint { ///< a lost create of this contender may yet appear in the directory
     contender_key who;
 };
@@ -67,9 +74,15 @@ struct fail {
     why reason;
     int code; ///< of the ensemble, if refused
 };
+struct ask_back { ///< somebody asks the granted contender to give the lock back
+    contender_key who;
+};
 struct lose { ///< the node of a granted contender was deleted, or its session is over
     contender_key who;
     bool session_over;
+};
+struct downgraded { ///< the contender shares the lock from now on
+    contender_key who;
 };
 struct out { ///< the contender has left the line, with no node but those that are being swept
     contender_key who;
@@ -78,23 +91,29 @@ struct out { ///< the contender has left the line, with no node but those that a
 } // namespace act
 
 using action = std::variant<act::create, act::list, act::make_parents, act::watch_blocker,
-                            act::watch_own, act::forget, act::sweep, act::taint, act::pause,
-                            act::warn, act::grant, act::give_up, act::fail, act::lose, act::out>;
+                            act::watch_own, act::forget, act::sweep, act::downgrade, act::taint,
+                            act::pause, act::warn, act::grant, act::give_up, act::fail,
+                            act::ask_back, act::lose, act::downgraded, act::out>;
 
 /// How a contender takes part.
 struct terms {
+    role as = role::exclusive;
+    style names = style::curator;
     bool immediate = false;      ///< has the lock at once, or gives up
     bool fail_on_expiry = false; ///< does not queue again in the next session
 };
 
-/// The fair line of a mutex as one client sees it: who is in it, what blocks whom, and what to do
+/// The fair line of a lock as one client sees it: who is in it, what blocks whom, and what to do
 /// next. It does nothing itself: tell it what happened, then take() the actions, and carry them
 /// out in their order.
 ///
-/// The table holds the living nodes that are known, in their order. Those before a contender are
-/// its blockers, once a listing that was sent after its create has come: no contender can appear
-/// before it later, so from then on they only become fewer. A foreign node leaves the table by
-/// DELETED, NoNode, or a listing that lacks it; a local one also by our own release.
+/// The table holds the living nodes that are known, in their order. Those before a contender that
+/// do not share with it are its blockers, once a listing that was sent after its create has come:
+/// no contender can appear before it later, so from then on they only become fewer. But for one:
+/// who downgrades leaves another node in its place, so when a foreign exclusive node goes, and
+/// there are some who share, the exclusive ones behind it need another listing. A foreign node
+/// leaves the table by DELETED, NoNode, or a listing that lacks it; a local one also by our own
+/// release.
 class line {
 public:
     line(naming names, claims& ids) : names_(std::move(names)), ids_(ids) {}
@@ -104,6 +123,8 @@ public:
     void quit(contender_key who);      ///< a contender that was not granted leaves
     void release(contender_key who);   ///< a granted one gives the lock back
     void guard_own(contender_key who); ///< a hold wants to hear of the end of its node
+    void downgrade(contender_key who); ///< a granted one shares the lock from now on
+    void be_curious(bool yes);         ///< whether the first in the line is watched, too
 
     // What happens to the session.
     void connected();
@@ -124,9 +145,11 @@ public:
     struct own_answer {
         outcome result;
         std::int64_t czxid = 0;
-        bool watched = true; ///< false: only read, because there is no room for another watch
+        bool watched = true;     ///< false: only read, because there is no room for another watch
+        bool asked_back = false; ///< its data says so
     };
     void own_watched(contender_key who, node_id id, const own_answer& answer);
+    void downgraded(contender_key who, node_id id, outcome result);
     void resume();
 
     /// A watch of ours fired.
@@ -134,8 +157,12 @@ public:
 
     std::vector<action> take();
 
-    /// Whether this client has a contender in the line, waiting or holding.
-    bool occupied() const noexcept { return !contenders_.empty(); }
+    /// How many living nodes that are known do not let the contender have the lock; nothing as
+    /// long as its place is not known.
+    std::optional<std::size_t> ahead_of(contender_key who) const;
+    /// The name of the contender's node; empty if it has none.
+    std::string_view name_of(contender_key who) const;
+
     /// Whether nothing is in the line, and no answer is awaited.
     bool idle() const noexcept { return contenders_.empty() && !listing_ && !making_parents_; }
 
@@ -146,8 +173,15 @@ private:
     struct node {
         contender* local = nullptr;    ///< null: somebody else's
         watching watch = watching::no; ///< of a foreign node
+        role as = role::exclusive;
     };
     using table = std::map<place, node>;
+    struct earlier {
+        bool operator()(const table::iterator& a, const table::iterator& b) const noexcept {
+            return a->first < b->first;
+        }
+    };
+    using places = std::set<table::iterator, earlier>;
     struct contender {
         contender_key key = 0;
         terms how;
@@ -155,7 +189,9 @@ private:
         stage at = stage::joining;
         bool quitting = false; ///< has left while its create is under way
         bool listed = false;   ///< a listing sent after its create has come: its blockers are known
+        bool asked_back = false;
         watching own = watching::no;
+        node_id downgrading = 0; ///< the id of the node that is to take the present one's place
         std::uint64_t needs = 0; ///< the first listing that was sent after its create
         std::int64_t czxid = 0;
         table::iterator node{};
@@ -163,6 +199,7 @@ private:
     struct sighting {
         std::int32_t sequence;
         std::string_view name;
+        role as;
         bool foreign;
         /// Which of a known and a listed node comes first: negative the known, positive the listed.
         int compare(const place& known) const noexcept {
@@ -190,16 +227,30 @@ private:
     void settle(std::span<const std::string> names);
     void adopt(contender& c, std::string_view name);
     void own_gone(contender& c);
+    void send_downgrade(const contender& c);
+    std::string name_after_downgrade(const contender& c) const;
+    void share(contender& c);
+    table::iterator put(place where, node what);
+    table::iterator take_out(table::iterator it);
+    void clear_table();
+    void take_place(contender& c, place where);
     void foreign_gone(table::iterator gone);
+    void list_again();
     void leave_table(contender& c);
-    void neighbour_changed(table::iterator next);
+    void behind_removed(table::iterator next, role as);
+    void forget_if_idle(table::iterator it);
+    bool needed(table::iterator it) const;
     bool waits_here(table::iterator it) const;
+    table::iterator blocker_of(table::iterator it);
+    table::iterator first_behind(table::iterator next, role as);
     void watch_duties();
     void look_ahead();
     void duties_of(table::iterator it);
+    void look_at(table::iterator it);
     void watch_own(contender& c);
     void advance(bool known_to_exist = false);
-    void grant_first(bool known_to_exist);
+    void grant_readers(bool known_to_exist);
+    bool grant(contender& c, bool known_to_exist);
     void give_up_immediates();
     table::iterator find(std::string_view name);
 
@@ -207,11 +258,12 @@ private:
     claims& ids_;
     std::map<contender_key, contender> contenders_;
     table table_;
+    places writers_;                          ///< the exclusive nodes, where there are others
+    places waiting_readers_;                  ///< the local nodes that share, and are not granted
     std::set<std::string, std::less<>> gone_; ///< by an event, and not yet missing in a listing
     std::map<std::string, int, std::less<>> looks_; ///< at foreign nodes, and not yet answered
     std::size_t waiting_or_granted_ = 0;            ///< contenders in the table
     std::size_t unknown_ = 0;                       ///< creates to be settled; no grant meanwhile
-    std::size_t granted_ = 0;
     bool connected_ = false;
     bool listing_ = false; ///< one is under way
     bool wanted_ = false;  ///< and another must follow
@@ -219,6 +271,7 @@ private:
     bool making_parents_ = false;
     bool pausing_ = false;
     bool warned_ = false;
+    bool curious_ = false;
     std::vector<action> actions_;
 };
 

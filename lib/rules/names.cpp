@@ -45,9 +45,16 @@ std::optional<std::int32_t> after_marker(std::optional<std::string_view> rest,
     return printed_number(rest->substr(marker.size()));
 }
 
-std::optional<std::int32_t> kazoo_sequence(std::string_view child) noexcept {
+/// The 32 hex digits of a name in kazoo's form, and what the ensemble appended.
+struct kazoo_name {
+    std::string_view id;
+    std::string_view number;
+};
+std::optional<kazoo_name> kazoo_parts(std::string_view child) noexcept {
     if (child.size() < go_id || !is_hex(child.substr(0, go_id))) return std::nullopt;
-    return after_marker(child.substr(go_id), kazoo_marker);
+    const auto rest = child.substr(go_id);
+    if (!rest.starts_with(kazoo_marker)) return std::nullopt;
+    return kazoo_name{child.substr(0, go_id), rest.substr(kazoo_marker.size())};
 }
 
 } // namespace
@@ -60,24 +67,37 @@ bool reserved(std::string_view lock_name) noexcept {
     });
 }
 
-naming::naming(std::string lock_name)
-    : marker_(std::move(lock_name) + '-'), kazoo_(marker_ == "lock-") {}
+naming::naming(const std::string& lock_name)
+    : exclusive_(lock_name + '-'), kazoo_(lock_name == "lock") {}
 
-std::string naming::prefix(const claims& ids, node_id id) const {
-    return std::string(protection) + ids.text(id) + '-' + marker_;
+std::string naming::prefix(const claims& ids, node_id id, role as, style whose) const {
+    if (whose == style::kazoo) return ids.digits(id) + std::string(kazoo_marker);
+    return std::string(protection) + ids.text(id) + '-' +
+           (as == role::shared ? shared_ : exclusive_);
+}
+
+std::optional<reading> naming::read(std::string_view child) const noexcept {
+    for (const auto rest : {after_id(child, curator_id), after_id(child, go_id), {child}}) {
+        if (const auto number = after_marker(rest, exclusive_))
+            return reading{*number, role::exclusive};
+        if (!has_shared()) continue;
+        if (const auto number = after_marker(rest, shared_)) return reading{*number, role::shared};
+    }
+    if (!kazoo_) return std::nullopt;
+    const auto parts = kazoo_parts(child);
+    const auto number = parts ? printed_number(parts->number) : std::nullopt;
+    return number ? std::optional(reading{*number, role::exclusive}) : std::nullopt;
 }
 
 std::optional<std::int32_t> naming::sequence(std::string_view child) const noexcept {
-    auto number = after_marker(after_id(child, curator_id), marker_);
-    if (!number) number = after_marker(after_id(child, go_id), marker_);
-    if (!number) number = after_marker(child, marker_);
-    if (!number && kazoo_) number = kazoo_sequence(child);
-    return number;
+    const auto said = read(child);
+    return said ? std::optional(said->sequence) : std::nullopt;
 }
 
 std::optional<node_id> own_id(std::string_view child, const claims& ids) noexcept {
-    if (!after_id(child, curator_id)) return std::nullopt;
-    return ids.ours(child.substr(protection.size(), curator_id));
+    if (after_id(child, curator_id)) return ids.ours(child.substr(protection.size(), curator_id));
+    const auto parts = kazoo_parts(child);
+    return parts ? ids.ours(parts->id) : std::nullopt;
 }
 
 std::vector<std::string> orphans(const std::vector<std::string>& children, const claims& ids) {

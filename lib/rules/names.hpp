@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace paddock::rules {
@@ -22,24 +23,52 @@ struct place {
 /// The names that recipes at the same path may use, and that a lock's own name must not contain.
 bool reserved(std::string_view lock_name) noexcept;
 
-/// Everything about the names of one lock's nodes. Ours are `_c_<id>-<name>-<sequence>`: with the
-/// name `lock`, those of Curator's InterProcessMutex.
+/// How a contender wants the lock: alone, or beside others who share it.
+enum class role : std::uint8_t { exclusive, shared };
+
+/// Whose names a contender's node has.
+enum class style : std::uint8_t { curator, kazoo };
+
+/// What a node's name says.
+struct reading {
+    std::int32_t sequence = 0;
+    role as = role::exclusive;
+};
+
+/// Everything about the names of one lock's nodes. Ours are `_c_<id>-<marker><sequence>`, as
+/// Curator's recipes have them, or `<id>__lock__<sequence>`, as kazoo's Lock has them.
 class naming {
 public:
-    explicit naming(std::string lock_name);
+    /// A mutex; with the name `lock`, Curator's InterProcessMutex and kazoo's Lock.
+    explicit naming(const std::string& lock_name);
+    /// Curator's InterProcessReadWriteLock.
+    static naming of_shared_mutex() { return naming("__WRIT__", "__READ__"); }
+    /// Curator's LeaderLatch.
+    static naming of_election() { return naming("latch-", {}); }
 
     /// The name to create a node with; the ensemble appends the sequence number.
-    std::string prefix(const claims& ids, node_id id) const;
+    std::string prefix(const claims& ids, node_id id, role as = role::exclusive,
+                       style whose = style::curator) const;
 
-    /// The node's sequence number, if it is a contender for this lock. For the name `lock` these
-    /// are: `_c_<id>-lock-<sequence>` with an id of 36 (Curator, paddock) or 32 characters (Go),
-    /// `lock-<sequence>`, and kazoo's `<32 hex digits>__lock__<sequence>`. The sequence is what the
-    /// server printed with %010d, and nothing else.
+    /// What the node's name says, if it is a contender for this lock. For the mutex name `lock`
+    /// these are: `_c_<id>-lock-<sequence>` with an id of 36 (Curator, paddock) or 32 characters
+    /// (Go), `lock-<sequence>`, and kazoo's `<32 hex digits>__lock__<sequence>`. The sequence is
+    /// what the server printed with %010d, and nothing else.
+    std::optional<reading> read(std::string_view child) const noexcept;
     std::optional<std::int32_t> sequence(std::string_view child) const noexcept;
 
+    /// Whether there are contenders who share.
+    bool has_shared() const noexcept { return !shared_.empty(); }
+    /// Different for different locks at one path.
+    const std::string& marker() const noexcept { return exclusive_; }
+
 private:
-    std::string marker_;
-    bool kazoo_ = false;
+    naming(std::string exclusive, std::string shared)
+        : exclusive_(std::move(exclusive)), shared_(std::move(shared)) {}
+
+    std::string exclusive_;
+    std::string shared_;
+    bool kazoo_ = false; ///< kazoo's nodes are contenders, too
 };
 
 /// The number in a node's name, if the node belongs to the present session and has a protected name

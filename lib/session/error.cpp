@@ -32,6 +32,10 @@ const char* text(errc code) noexcept {
         return "the ensemble refused the credentials";
     case errc::host_not_found:
         return "no server name could be resolved";
+    case errc::revoked:
+        return "somebody asked for the lock back";
+    case errc::would_deadlock:
+        return "a shared hold cannot become exclusive: two that tried would wait for each other";
     }
     return "unknown error";
 }

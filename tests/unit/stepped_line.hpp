@@ -199,6 +199,12 @@ private:
         swept_id = a.id;
         return "sweep " + number_of(a.name);
     }
+    std::string words(const act::downgrade& a) {
+        latest_[a.who] = a.id;
+        return "downgrade " + key(a.who) + " to " + number_of(a.name);
+    }
+    std::string words(const act::downgraded& a) { return "downgraded " + key(a.who); }
+    std::string words(const act::ask_back& a) { return "ask back " + key(a.who); }
     std::string words(const act::taint& a) { return "taint " + key(a.who); }
     std::string words(const act::pause&) { return "pause"; }
     std::string words(const act::warn&) { return "warn"; }
