@@ -22,6 +22,21 @@ void hold::end(error_code why) {
     over_.store(true, std::memory_order_release);
     for (auto* const list : {&for_end_, &for_asking_, &for_downgrade_})
         tell(*list, why);
+    for (auto& one : std::exchange(at_end_, {}))
+        one(why);
+    what_->ended(why);
+}
+
+std::vector<operation> hold::checks() const {
+    std::vector<operation> steps{op::check{full_path(), any_version}};
+    if (!witness_.empty()) steps.emplace_back(op::check{witness_, any_version});
+    return steps;
+}
+
+/// Who no longer waits is left behind, so that many short waits do not add up.
+void hold::add(std::vector<listener_ptr>& all, listener_ptr who) {
+    std::erase_if(all, [](const listener_ptr& one) { return !one->user; });
+    all.push_back(std::move(who));
 }
 
 void hold::tell(std::vector<listener_ptr>& all, error_code what) {
@@ -46,7 +61,14 @@ void hold::when_over(listener_ptr who) {
     if (over())
         who->user.complete(reason_);
     else
-        for_end_.push_back(std::move(who));
+        add(for_end_, std::move(who));
+}
+
+void hold::when_over(unique_function<void(error_code)> tell) {
+    if (over())
+        tell(reason_);
+    else
+        at_end_.push_back(std::move(tell));
 }
 
 void hold::when_asked_back(listener_ptr who) {
@@ -55,7 +77,7 @@ void hold::when_asked_back(listener_ptr who) {
     else if (over())
         who->user.complete(reason_);
     else
-        for_asking_.push_back(std::move(who));
+        add(for_asking_, std::move(who));
 }
 
 void hold::downgrade(listener_ptr who) {

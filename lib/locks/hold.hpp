@@ -9,6 +9,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace paddock::detail {
@@ -21,6 +22,8 @@ public:
     virtual void release() = 0;
     /// Calls `gone` when, after release(), the ensemble has nothing of it any more.
     virtual void when_gone(unique_function<void(error_code)> gone) = 0;
+    /// A hold of it is over, for whatever reason; whoever holds it may be the first to know.
+    virtual void ended(error_code why) { (void)why; }
     /// Shares it from now on; hold::downgraded() tells of the end. Only where that is possible.
     virtual void downgrade() {}
 };
@@ -38,6 +41,10 @@ public:
     const std::string& full_path() const noexcept {
         return shared_.load(std::memory_order_acquire) ? shared_path_ : full_path_;
     }
+    /// Another node that exists only as long as the hold. Before anybody else knows the hold.
+    void set_witness(std::string full_path) { witness_ = std::move(full_path); }
+    /// What a multi must begin with, in order to be executed only under this hold.
+    std::vector<operation> checks() const;
     bool can_downgrade() const noexcept { return can_downgrade_; }
     fencing_token token() const noexcept { return {czxid_, 0}; }
     const std::shared_ptr<core>& client() const noexcept { return core_; }
@@ -59,6 +66,8 @@ public:
     };
     using listener_ptr = std::shared_ptr<listener>;
     void when_over(listener_ptr who);
+    /// The same for those who are on the strand.
+    void when_over(unique_function<void(error_code)> tell);
     void when_asked_back(listener_ptr who);
     void downgrade(listener_ptr who);
 
@@ -68,12 +77,14 @@ public:
     void downgraded(const std::string& full_path);
 
 private:
+    static void add(std::vector<listener_ptr>& all, listener_ptr who);
     static void tell(std::vector<listener_ptr>& all, error_code what);
 
     std::shared_ptr<core> core_;
     std::shared_ptr<tenure> what_;
     bool released_ = false;
     std::string full_path_;
+    std::string witness_;
     std::int64_t czxid_;
     std::atomic<bool> over_{false};
     error_code reason_;
@@ -82,6 +93,7 @@ private:
     std::string shared_path_; ///< since it was downgraded
     std::atomic<bool> shared_{false};
     std::vector<listener_ptr> for_end_, for_asking_, for_downgrade_;
+    std::vector<unique_function<void(error_code)>> at_end_;
 };
 
 } // namespace paddock::detail
