@@ -42,3 +42,11 @@ printf '%s\n' "$said" | awk '
 
 said=$("$programs/timeout_and_cancellation" "$server_address")
 expect 'it is taken|still taken after 50 ms|closing time came first|and now it is ours' 4 "$said"
+
+said=$("$programs/recursive_mutex" "$server_address")
+expect '^owner [0-9]+ books (a withdrawal|a deposit|interest)$' 5 "$said"
+# Between the bookings of one transfer stands nothing of another owner.
+printf '%s\n' "$said" | awk '
+  / a withdrawal$/ { if (inside) exit 1; inside = $2 }
+  inside && $2 != inside { exit 1 }
+  / a deposit$/ { inside = 0 }' || fail "$said"
