@@ -116,6 +116,9 @@ public:
             get_executor(), std::forward<Token>(token), &start_contenders, impl_);
     }
 
+    /// For the locks of this library.
+    const std::shared_ptr<const detail::line_lock>& impl() const noexcept { return impl_; }
+
 private:
     using impl_ptr = std::shared_ptr<const detail::line_lock>;
 

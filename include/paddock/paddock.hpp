@@ -3,6 +3,7 @@
 #include <paddock/client.hpp>
 #include <paddock/error.hpp>
 #include <paddock/guard.hpp>
+#include <paddock/lock_all.hpp>
 #include <paddock/mutex.hpp>
 #include <paddock/options.hpp>
 #include <paddock/recursive_mutex.hpp>

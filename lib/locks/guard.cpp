@@ -40,20 +40,11 @@ asio::any_io_executor guard::executor() const {
 namespace {
 
 using hold_ptr = std::shared_ptr<detail::hold>;
-using listener_ptr = detail::hold::listener_ptr;
 
 void listen(detail::handler<void(error_code)> h, hold_ptr held,
-            void (detail::hold::*enter)(listener_ptr)) {
+            void (detail::hold::*enter)(detail::listener_ptr)) {
     auto* const client = held->client().get();
-    const auto who = std::make_shared<detail::hold::listener>(
-        detail::hold::listener{detail::bridge<error_code>(client->get_executor(), std::move(h))});
-    who->user.on_cancel([weak = std::weak_ptr(who), client = held->client()] {
-        const auto self = weak.lock();
-        if (!self) return;
-        client->post([self] {
-            if (self->user) self->user.complete(asio::error::operation_aborted);
-        });
-    });
+    const auto who = detail::make_listener(held->client(), std::move(h));
     client->post([held = std::move(held), who, enter] { ((*held).*enter)(who); });
 }
 
@@ -61,7 +52,7 @@ void listen(detail::handler<void(error_code)> h, hold_ptr held,
 
 void guard::start_lost(detail::handler<void(error_code)> h, hold_ptr held) {
     listen(std::move(h), std::move(held),
-           static_cast<void (detail::hold::*)(listener_ptr)>(&detail::hold::when_over));
+           static_cast<void (detail::hold::*)(detail::listener_ptr)>(&detail::hold::when_over));
 }
 
 void guard::start_revoke_requested(detail::handler<void(error_code)> h, hold_ptr held) {

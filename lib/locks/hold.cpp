@@ -21,7 +21,7 @@ void hold::end(error_code why) {
     reason_ = why;
     over_.store(true, std::memory_order_release);
     for (auto* const list : {&for_end_, &for_asking_, &for_downgrade_})
-        tell(*list, why);
+        list->tell(why);
     for (auto& one : std::exchange(at_end_, {}))
         one(why);
     what_->ended(why);
@@ -31,17 +31,6 @@ std::vector<operation> hold::checks() const {
     std::vector<operation> steps{op::check{full_path(), any_version}};
     if (!witness_.empty()) steps.emplace_back(op::check{witness_, any_version});
     return steps;
-}
-
-/// Who no longer waits is left behind, so that many short waits do not add up.
-void hold::add(std::vector<listener_ptr>& all, listener_ptr who) {
-    std::erase_if(all, [](const listener_ptr& one) { return !one->user; });
-    all.push_back(std::move(who));
-}
-
-void hold::tell(std::vector<listener_ptr>& all, error_code what) {
-    for (const auto& one : std::exchange(all, {}))
-        if (one->user) one->user.complete(what);
 }
 
 void hold::release() {
@@ -61,7 +50,7 @@ void hold::when_over(listener_ptr who) {
     if (over())
         who->user.complete(reason_);
     else
-        add(for_end_, std::move(who));
+        for_end_.add(std::move(who));
 }
 
 void hold::when_over(unique_function<void(error_code)> tell) {
@@ -77,25 +66,25 @@ void hold::when_asked_back(listener_ptr who) {
     else if (over())
         who->user.complete(reason_);
     else
-        add(for_asking_, std::move(who));
+        for_asking_.add(std::move(who));
 }
 
 void hold::downgrade(listener_ptr who) {
     if (over()) return who->user.complete(errc::lock_lost);
     if (shared_.load(std::memory_order_relaxed)) return who->user.complete({});
-    for_downgrade_.push_back(std::move(who));
+    for_downgrade_.add(std::move(who));
     if (for_downgrade_.size() == 1) what_->downgrade();
 }
 
 void hold::ask_back() {
     asked_back_ = true;
-    tell(for_asking_, {});
+    for_asking_.tell({});
 }
 
 void hold::downgraded(const std::string& full_path) {
     shared_path_ = full_path;
     shared_.store(true, std::memory_order_release);
-    tell(for_downgrade_, {});
+    for_downgrade_.tell({});
 }
 
 } // namespace paddock::detail

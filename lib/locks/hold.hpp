@@ -1,7 +1,7 @@
 #pragma once
 
+#include "locks/listener.hpp"
 #include "session/core.hpp"
-#include "support/bridge.hpp"
 #include "support/function.hpp"
 
 #include <paddock/guard.hpp>
@@ -60,11 +60,7 @@ public:
     bool over() const noexcept { return !valid(); }
     error_code reason() const noexcept { return reason_; }
 
-    // Somebody waits for something: completed with its success, or with the reason of the end.
-    struct listener {
-        bridge<error_code> user;
-    };
-    using listener_ptr = std::shared_ptr<listener>;
+    // Completed with the success of what is waited for, or with the reason of the end.
     void when_over(listener_ptr who);
     /// The same for those who are on the strand.
     void when_over(unique_function<void(error_code)> tell);
@@ -77,9 +73,6 @@ public:
     void downgraded(const std::string& full_path);
 
 private:
-    static void add(std::vector<listener_ptr>& all, listener_ptr who);
-    static void tell(std::vector<listener_ptr>& all, error_code what);
-
     std::shared_ptr<core> core_;
     std::shared_ptr<tenure> what_;
     bool released_ = false;
@@ -92,7 +85,7 @@ private:
     bool asked_back_ = false;
     std::string shared_path_; ///< since it was downgraded
     std::atomic<bool> shared_{false};
-    std::vector<listener_ptr> for_end_, for_asking_, for_downgrade_;
+    listeners for_end_, for_asking_, for_downgrade_;
     std::vector<unique_function<void(error_code)>> at_end_;
 };
 

@@ -50,3 +50,7 @@ printf '%s\n' "$said" | awk '
   / a withdrawal$/ { if (inside) exit 1; inside = $2 }
   inside && $2 != inside { exit 1 }
   / a deposit$/ { inside = 0 }' || fail "$said"
+
+said=$("$programs/lock_all" "$server_address")
+expect '^moved [0-9]+, token [0-9]+$' 4 "$said"
+expect '^balances 150 60 90$|^one of them is taken, so none is held$' 2 "$said"
