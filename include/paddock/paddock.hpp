@@ -7,5 +7,6 @@
 #include <paddock/mutex.hpp>
 #include <paddock/options.hpp>
 #include <paddock/recursive_mutex.hpp>
+#include <paddock/simple_mutex.hpp>
 #include <paddock/watch.hpp>
 #include <paddock/znode.hpp>

@@ -14,6 +14,8 @@ class metadata {
 public:
     explicit metadata(std::string_view label);
     std::string at(std::chrono::system_clock::time_point now) const;
+    /// With one more member, id, which makes it unique.
+    std::string at(std::chrono::system_clock::time_point now, std::string_view id) const;
 
 private:
     std::string start_; ///< everything but the time
