@@ -28,9 +28,10 @@ class simple_lock;
 /// Beside the node, in the same directory, stands its marker, `_c_<id>-<name>-marker`, with a name
 /// that nobody uses again. Both are made and deleted together, so a delete that comes late, or
 /// twice, hits no stranger's lock. Who deletes the lock's node by hand takes the lock from its
-/// holder; delete the marker as well (its id is in the node's data). Do not delete the marker
-/// alone: then the node stays until the holder's session ends. Do not put a simple_mutex into the
-/// directory of another lock.
+/// holder, and should delete the marker as well (its id is in the node's data): a holder that is
+/// just giving the lock back, or is cut off, cannot know, and would delete the next one's node
+/// with its marker. Not the marker alone: then the node stays until the holder's session ends.
+/// Do not put a simple_mutex into the directory of another lock.
 ///
 /// Those who wait for one object or its copies race one at a time, in the order of their coming.
 /// Completions come on the handler's associated executor, by default on the client's.

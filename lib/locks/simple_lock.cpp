@@ -39,6 +39,11 @@ void simple_tenure::ended(error_code why) {
     if (why == errc::node_deleted) lock_->gone_by_hand(*this); // verify() has found out
 }
 
+simple_lock::~simple_lock() {
+    if (following_ == 0) return;
+    client().post([zk = terms_.client, who = following_] { zk->stop_waiting(who); });
+}
+
 void simple_lock::enter(caller who) {
     follow_session();
     if (who->only_if_free()) return look_first(std::move(who));
@@ -188,12 +193,13 @@ void simple_lock::gone_by_hand(const simple_tenure& what) {
 }
 
 void simple_lock::follow_session() {
-    if (std::exchange(following_, true)) return;
-    client().when_not(client_state::connecting, [weak = weak_from_this()](client_state now) {
-        const auto self = weak.lock();
-        if (self) self->on_state(now);
-        return self != nullptr;
-    });
+    if (following_ != 0) return;
+    following_ =
+        client().when_not(client_state::connecting, [weak = weak_from_this()](client_state now) {
+            const auto self = weak.lock();
+            if (self) self->on_state(now);
+            return self != nullptr;
+        });
 }
 
 void simple_lock::on_state(client_state now) {

@@ -73,6 +73,7 @@ public:
     using caller = std::shared_ptr<simple_asking>;
 
     explicit simple_lock(simple_terms terms) : terms_(std::move(terms)) {}
+    ~simple_lock();                                               ///< any thread
     const simple_terms& terms() const noexcept { return terms_; } ///< any thread
 
     void enter(caller who);
@@ -133,8 +134,8 @@ private:
     simple_terms terms_;
     std::deque<caller> waiting_;
     stage stage_ = stage::idle;
-    std::uint64_t turn_ = 0; ///< answers to questions of an earlier one do not count
-    bool following_ = false;
+    std::uint64_t turn_ = 0;              ///< answers to questions of an earlier one do not count
+    core::state_waiter_id following_ = 0; ///< the session
     bool paused_ = false;
     std::unique_ptr<timer> pause_;
     budget::turn saving_ = 0;

@@ -308,6 +308,34 @@ CO_TEST("without room in the budget it waits, or fails by option") {
     co_await s.until_nodes(0);
 }
 
+CO_TEST("what the ensemble refuses ends those who wait, and a node that may not be read does not") {
+    simple_scene s(executor);
+    const test::acl_entry no_read{30, "world", "anyone"}, no_create{27, "world", "anyone"};
+    s.direct.create(s.path, "", node_mode::ephemeral, {no_read});
+    const auto a = ask(s.lock);
+    co_await eventually([&] { return s.answered(opcode::get) >= 2; }); // no watch: again and again
+    CHECK_FALSE(a->done());
+    s.direct.remove(s.path);
+    co_await granted(a);
+    co_await held(a).unlock();
+
+    s.direct.set_acl(s.directory, {no_create});
+    const auto refused = ask(s.lock), too = ask(s.lock), tried = ask_now(s.lock);
+    for (const auto& one : {refused, too, tried})
+        co_await finished(one);
+    CHECK(refused->error == zk_errc::no_auth);
+    CHECK(too->error == zk_errc::no_auth);
+    s.direct.set_acl(s.directory, {test::acl_entry()});
+
+    simple_mutex_options terms;
+    terms.acl = {{permission::remove, "world", "anyone"}}; // its own node is hidden from it
+    simple_mutex blind(s.zk, s.path, terms);
+    const auto hidden = ask(blind);
+    co_await finished(hidden);
+    CHECK(hidden->error == zk_errc::no_auth);
+    co_await s.until_nodes(0);
+}
+
 TEST_CASE("a simple_mutex refuses what cannot be its path or its terms") {
     asio::io_context io;
     const client zk(io.get_executor(), "localhost");
