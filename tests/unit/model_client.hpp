@@ -30,6 +30,7 @@ struct seat {
     node_id id = 0;
     std::set<std::string> nodes{}; ///< of it, but those that came late
     std::string held{};            ///< the node of its hold
+    std::string held_next{};       ///< and the one that it is being changed for
     rules::role as = rules::role::exclusive;
 };
 
@@ -313,6 +314,7 @@ private:
     }
     void obey(station&, const act::sweep& a) { remove(a.name, a.id); }
     void obey(station& s, const act::downgrade& a) {
+        s.seats.at(a.who).held_next = a.name;
         submit({request::swap, a.name, a.old_name}, [this, &s, a](const reply& r) {
             const auto it = s.seats.find(a.who);
             if (r.result == outcome::done && it != s.seats.end()) it->second.nodes.insert(a.name);
@@ -351,6 +353,7 @@ private:
         note("loses", who.held);
         must(!who.held.empty(), "lost what it never had");
         must(!world_.zk.exists(who.held), "lost what it still has: " + who.held);
+        must(!world_.zk.exists(who.held_next), "lost what it still has: " + who.held_next);
     }
     void obey(station& s, const act::out& a) { s.seats.erase(a.who); }
 
