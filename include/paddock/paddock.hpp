@@ -1,9 +1,13 @@
 #pragma once
 
 #include <paddock/client.hpp>
+#include <paddock/contender.hpp>
+#include <paddock/election.hpp>
 #include <paddock/error.hpp>
 #include <paddock/guard.hpp>
 #include <paddock/mutex.hpp>
 #include <paddock/options.hpp>
+#include <paddock/shared_mutex.hpp>
+#include <paddock/ticket.hpp>
 #include <paddock/watch.hpp>
 #include <paddock/znode.hpp>

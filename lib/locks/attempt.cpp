@@ -90,16 +90,7 @@ void attempt::looked(int code, const std::vector<std::string>& names) {
 }
 
 void attempt::enter() {
-    key_ = line_->enter(shared_from_this(),
-                        {.rules = {.as = as_,
-                                   .names = lock_->style,
-                                   .immediate = kind_ == kind::only_if_free,
-                                   .fail_on_expiry = lock_->on_expiry == on_expiry::fail},
-                         .fail_over_budget = kind_ == kind::only_if_free ||
-                                             lock_->on_over_budget == on_over_budget::fail,
-                         .persistent_parents = lock_->persistent_parents,
-                         .acl = lock_->acl,
-                         .data = lock_->data.at(lock_->client->env().wall_clock())});
+    key_ = line_->enter(shared_from_this(), terms_of(*lock_, as_, kind_ == kind::only_if_free));
 }
 
 void attempt::granted(const std::string& path, std::int64_t czxid) {

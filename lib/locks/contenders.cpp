@@ -9,6 +9,7 @@
 #include "support/bridge.hpp"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 namespace paddock::detail {
@@ -20,21 +21,21 @@ bool again(int code) {
     return result == rules::outcome::lost || result == rules::outcome::not_sent;
 }
 
-/// One call of contenders(). When an answer is lost it begins anew: half old and half new would be
-/// a line that never was.
-class survey final : public std::enable_shared_from_this<survey> {
+/// One call of contenders(), or of something that wants a part of them. When an answer is lost it
+/// begins anew: half old and half new would be a line that never was.
+template <typename Result>
+class survey final : public std::enable_shared_from_this<survey<Result>> {
 public:
-    survey(std::shared_ptr<const line_lock> of,
-           handler<void(error_code, std::vector<contender>)>&& h)
+    survey(std::shared_ptr<const line_lock> of, handler<void(error_code, Result)>&& h)
         : lock_(std::move(of)), user_(lock_->client->get_executor(), std::move(h)) {}
 
     void launch() {
-        user_.on_cancel([weak = weak_from_this()] {
+        user_.on_cancel([weak = this->weak_from_this()] {
             const auto self = weak.lock();
             if (!self) return;
             self->lock_->client->post([self] { self->finish(asio::error::operation_aborted); });
         });
-        lock_->client->post([self = shared_from_this()] {
+        lock_->client->post([self = this->shared_from_this()] {
             self->lock_->client->start();
             self->begin();
         });
@@ -47,7 +48,7 @@ private:
         found_.clear();
         lost_ = false;
         list(client, lane::user, lock_->directory,
-             [self = shared_from_this()](int code, std::vector<std::string> names) {
+             [self = this->shared_from_this()](int code, std::vector<std::string> names) {
                  self->listed(code, names);
              });
     }
@@ -58,10 +59,11 @@ private:
         if (zookeeper_error(code) == zk_errc::no_node) return finish({});
         if (code != 0) return finish(zookeeper_error(code));
         for (const auto& name : names)
-            if (const auto sequence = lock_->names.sequence(name)) {
+            if (const auto said = lock_->names.read(name)) {
                 auto& one = found_.emplace_back();
                 one.path = rules::child(lock_->directory, name);
-                one.sequence = *sequence;
+                one.sequence = said->sequence;
+                one.shared = said->as == rules::role::shared;
             }
         std::sort(found_.begin(), found_.end(), [](const contender& a, const contender& b) {
             return std::tie(a.sequence, a.path) < std::tie(b.sequence, b.path);
@@ -78,7 +80,7 @@ private:
             [path = found_[i].path](native::calls& c, std::unique_ptr<native::completion> done) {
                 return c.get(path, false, std::move(done));
             },
-            [self = shared_from_this(), i](const native::reply& r) { self->answered(i, r); });
+            [self = this->shared_from_this(), i](const native::reply& r) { self->answered(i, r); });
     }
 
     void answered(std::size_t i, const native::reply& r) {
@@ -96,18 +98,30 @@ private:
         std::erase_if(found_, [](const contender& c) { return c.path.empty(); });
         for (auto& c : found_)
             c.path = rules::without(lock_->client->root(), c.path);
-        if (!found_.empty()) found_.front().holder = true;
+        mark_holders();
         finish({});
+    }
+
+    /// The first, or as many as share it before the first who does not.
+    void mark_holders() {
+        for (auto& one : found_) {
+            if (!one.shared && &one != &found_.front()) return;
+            one.holder = true;
+            if (!one.shared) return;
+        }
     }
 
     void finish(error_code why) {
         if (!user_) return;
         if (why) found_.clear();
-        user_.complete(why, std::move(found_));
+        if constexpr (std::is_same_v<Result, std::vector<contender>>)
+            user_.complete(why, std::move(found_));
+        else
+            user_.complete(why, found_.empty() ? Result() : Result(std::move(found_.front())));
     }
 
     std::shared_ptr<const line_lock> lock_;
-    bridge<error_code, std::vector<contender>> user_;
+    bridge<error_code, Result> user_;
     std::vector<contender> found_;
     std::size_t open_ = 0;
     bool lost_ = false;
@@ -117,7 +131,14 @@ private:
 
 void find_contenders(std::shared_ptr<const line_lock> of,
                      handler<void(error_code, std::vector<contender>)> h) {
-    std::make_shared<survey>(std::move(of), std::move(h))->launch();
+    using all = survey<std::vector<contender>>;
+    std::make_shared<all>(std::move(of), std::move(h))->launch();
+}
+
+void find_holder(std::shared_ptr<const line_lock> of,
+                 handler<void(error_code, std::optional<contender>)> h) {
+    using first = survey<std::optional<contender>>;
+    std::make_shared<first>(std::move(of), std::move(h))->launch();
 }
 
 } // namespace paddock::detail

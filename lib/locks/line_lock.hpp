@@ -1,5 +1,6 @@
 #pragma once
 
+#include "line/line.hpp"
 #include "locks/metadata.hpp"
 #include "rules/names.hpp"
 #include "session/core.hpp"
@@ -25,5 +26,8 @@ struct line_lock {
     paddock::on_expiry on_expiry = paddock::on_expiry::requeue;
     paddock::on_over_budget on_over_budget = paddock::on_over_budget::wait;
 };
+
+/// How an attempt at it enters the line.
+entry_terms terms_of(const line_lock& lock, rules::role as, bool immediate);
 
 } // namespace paddock::detail
