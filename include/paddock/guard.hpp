@@ -19,7 +19,7 @@ class hold;
 /// empty guard (default constructed, moved from, or from a `try_lock` that found the lock taken)
 /// holds nothing; its waiting operations throw `system_error` with `errc::bad_argument`.
 ///
-/// Thread safety: the const members and lost() may be called from any thread at the same time; a
+/// Thread safety: the const members may be called from any thread at the same time; a
 /// guard may be moved, unlocked and destroyed on any thread, by one at a time.
 /// Lifetime: may outlive its mutex and client (the hold ends with the client) and the execution
 /// context.
@@ -55,7 +55,7 @@ public:
     /// Cancellation safety: total and terminal; nothing else happens. Executor: the handler's, by
     /// default the client's.
     template <asio::completion_token_for<void(error_code)> Token = default_token>
-    [[nodiscard]] auto lost(Token&& token = {}) {
+    [[nodiscard]] auto lost(Token&& token = {}) const {
         return detail::initiate<void(error_code)>(executor(), std::forward<Token>(token),
                                                   &start_lost, hold_);
     }
@@ -67,7 +67,7 @@ public:
     /// Completion signature: `void(error_code)`: no error when somebody has asked, or what lost()
     /// says when the hold is over first. Cancellation safety and executor: as lost().
     template <asio::completion_token_for<void(error_code)> Token = default_token>
-    [[nodiscard]] auto revoke_requested(Token&& token = {}) {
+    [[nodiscard]] auto revoke_requested(Token&& token = {}) const {
         return detail::initiate<void(error_code)>(executor(), std::forward<Token>(token),
                                                   &start_revoke_requested, hold_);
     }
@@ -116,7 +116,7 @@ public:
     /// Completion signature: `void(error_code)`. Errors: `errc::lock_lost`; repeated across
     /// reconnects, so bound it with cancellation. Cancellation safety: total and terminal.
     template <asio::completion_token_for<void(error_code)> Token = default_token>
-    [[nodiscard]] auto verify(Token&& token = {}) {
+    [[nodiscard]] auto verify(Token&& token = {}) const {
         return detail::initiate<void(error_code)>(executor(), std::forward<Token>(token),
                                                   &start_verify, hold_);
     }
@@ -130,13 +130,14 @@ public:
     /// and terminal; a transaction that was sent is executed all the same.
     template <asio::completion_token_for<void(error_code, std::vector<operation_result>)> Token =
                   default_token>
-    [[nodiscard]] auto transaction(std::vector<operation> steps, Token&& token = {}) {
+    [[nodiscard]] auto transaction(std::vector<operation> steps, Token&& token = {}) const {
         return detail::initiate<void(error_code, std::vector<operation_result>)>(
             executor(), std::forward<Token>(token), &start_transaction, hold_, std::move(steps));
     }
 
     /// For the locks of this library.
     explicit guard(std::shared_ptr<detail::hold> hold) noexcept;
+    const std::shared_ptr<detail::hold>& hold() const noexcept { return hold_; }
 
 private:
     using hold_ptr = std::shared_ptr<detail::hold>;

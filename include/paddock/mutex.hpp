@@ -136,6 +136,9 @@ public:
                                                   &start_kick, impl_, std::move(whom));
     }
 
+    /// For the locks of this library.
+    const std::shared_ptr<const detail::line_lock>& impl() const noexcept { return impl_; }
+
 private:
     using impl_ptr = std::shared_ptr<const detail::line_lock>;
 

@@ -5,8 +5,10 @@
 #include <paddock/election.hpp>
 #include <paddock/error.hpp>
 #include <paddock/guard.hpp>
+#include <paddock/lock_all.hpp>
 #include <paddock/mutex.hpp>
 #include <paddock/options.hpp>
+#include <paddock/recursive_mutex.hpp>
 #include <paddock/shared_mutex.hpp>
 #include <paddock/ticket.hpp>
 #include <paddock/watch.hpp>

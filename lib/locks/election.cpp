@@ -1,5 +1,5 @@
+#include "locks/arguments.hpp"
 #include "locks/attempt.hpp"
-#include "locks/check.hpp"
 #include "locks/contenders.hpp"
 #include "locks/leader_watch.hpp"
 #include "locks/line_lock.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 std::shared_ptr<const detail::line_lock> make_impl(const client& zk, std::string_view path,
                                                    election_options options) {
-    detail::check_lock_path("election path", path);
+    detail::check_path("election path", path);
     detail::check_acl("election_options::acl", options.acl);
     detail::check_text("election_options::id", options.id);
     return std::make_shared<detail::line_lock>(

@@ -9,6 +9,11 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
+
+namespace paddock {
+class client;
+}
 
 namespace paddock::detail {
 
@@ -27,7 +32,8 @@ struct line_lock {
     paddock::on_over_budget on_over_budget = paddock::on_over_budget::wait;
 };
 
-/// How an attempt at it enters the line.
-entry_terms terms_of(const line_lock& lock, rules::role as, bool immediate);
+/// What mutex and its kin are made of; throws for arguments that are not acceptable.
+std::shared_ptr<const line_lock> make_line_lock(const client& zk, std::string_view path,
+                                                mutex_options options);
 
 } // namespace paddock::detail

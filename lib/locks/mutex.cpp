@@ -1,12 +1,8 @@
 #include "locks/attempt.hpp"
-#include "locks/check.hpp"
 #include "locks/contenders.hpp"
 #include "locks/line_lock.hpp"
 #include "locks/queued.hpp"
 #include "locks/revoke.hpp"
-#include "rules/names.hpp"
-#include "rules/paths.hpp"
-#include "support/argument.hpp"
 
 #include <paddock/mutex.hpp>
 
@@ -14,47 +10,10 @@
 
 namespace paddock {
 
-namespace {
-
-void check(std::string_view path, const mutex_options& options) {
-    detail::check_lock_path("mutex path", path);
-    if (const auto fault = rules::name_fault(options.name); !fault.empty())
-        throw bad_argument("mutex_options::name", options.name, fault);
-    if (rules::reserved(options.name))
-        throw bad_argument("mutex_options::name", options.name,
-                           "contains a name that recipes reserve");
-    if (options.name.size() > 512)
-        throw bad_argument("mutex_options::name", "is longer than 512 bytes");
-    if (options.naming != naming::curator && options.name != "lock")
-        throw bad_argument("mutex_options::naming", "is for the name 'lock' only");
-    detail::check_acl("mutex_options::acl", options.acl);
-    detail::check_text("mutex_options::label", options.label);
-}
-
-std::shared_ptr<const detail::line_lock> make_impl(const client& zk, std::string_view path,
-                                                   mutex_options options) {
-    check(path, options);
-    const bool kazoo = options.naming == naming::kazoo;
-    return std::make_shared<detail::line_lock>(
-        detail::line_lock{.client = zk.core(),
-                          .directory = rules::below(zk.core()->root(), path),
-                          .names = rules::naming(options.name),
-                          .style = kazoo ? rules::style::kazoo : rules::style::curator,
-                          .data = detail::metadata(options.label),
-                          .acl = std::move(options.acl),
-                          .persistent_parents = options.persistent_parents,
-                          .sync_first = options.sync_first,
-                          .revocable = options.revocable,
-                          .on_expiry = options.on_expiry,
-                          .on_over_budget = options.on_over_budget});
-}
-
 using detail::attempt;
 
-} // namespace
-
 mutex::mutex(const client& zk, std::string_view path, mutex_options options)
-    : impl_(make_impl(zk, path, std::move(options))) {}
+    : impl_(detail::make_line_lock(zk, path, std::move(options))) {}
 
 mutex::mutex(const client& zk, std::string_view path) : mutex(zk, path, mutex_options()) {}
 

@@ -1,6 +1,6 @@
 #include "locks/queued.hpp"
 
-#include "line/line_table.hpp"
+#include "locks/entering.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -26,7 +26,7 @@ void queued::begin() {
     client.start();
     client.take_returns();
     client.expect_returns();
-    line_ = line_table::of(client).find(lock_->directory, lock_->names);
+    line_ = line_of(*lock_);
     line_->observe(true);
     observing_ = true;
     key_ = line_->enter(shared_from_this(), terms_of(*lock_, rules::role::exclusive, false));

@@ -1,5 +1,5 @@
+#include "locks/arguments.hpp"
 #include "locks/attempt.hpp"
-#include "locks/check.hpp"
 #include "locks/contenders.hpp"
 #include "locks/line_lock.hpp"
 #include "locks/revoke.hpp"
@@ -19,9 +19,8 @@ using rules::role;
 
 std::shared_ptr<const detail::line_lock> make_impl(const client& zk, std::string_view path,
                                                    shared_mutex_options options) {
-    detail::check_lock_path("shared_mutex path", path);
-    detail::check_acl("shared_mutex_options::acl", options.acl);
-    detail::check_text("shared_mutex_options::label", options.label);
+    detail::check_path("shared_mutex path", path);
+    detail::check_node("shared_mutex_options", options.acl, options.label);
     return std::make_shared<detail::line_lock>(
         detail::line_lock{.client = zk.core(),
                           .directory = rules::below(zk.core()->root(), path),

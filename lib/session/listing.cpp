@@ -13,6 +13,15 @@ std::size_t request_bytes(const std::string& path) { return path.size() + 64; }
 
 } // namespace
 
+void catch_up(core& client, const std::string& path) {
+    client.gate().submit(
+        lane::user, 0,
+        [path](native::calls& c, std::unique_ptr<native::completion> answered) {
+            return c.sync(path, std::move(answered));
+        },
+        [](const native::reply&) {});
+}
+
 void list(core& client, lane which, const std::string& directory, listing_answer done) {
     client.gate().submit(
         which, request_bytes(directory),
