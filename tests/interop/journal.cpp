@@ -41,6 +41,7 @@ struct judgement {
                             [](int sum, const auto& holder) { return sum + holder.second; });
         if (total > limit) complain(e, "entered a full room");
         if (!result.inside.emplace(e.who, e.weight).second) complain(e, "entered twice");
+        result.together = std::max(result.together, result.inside.size());
         if (!e.sequence) return;
         const bool full = e.weight == limit;
         if (*e.sequence <= (full ? highest : highest_full))

@@ -64,6 +64,8 @@ struct verdict {
     std::map<std::string, tally> processes{};
     /// Who is inside at the end.
     std::map<std::string, int> inside{};
+    /// How many were inside at one time, at most.
+    std::size_t together = 0;
 
     int granted() const;
 };

@@ -11,6 +11,7 @@ TEST_CASE("whoever enters while another is inside is noticed") {
     CHECK(judge({a, b}, 1).complaints.size() == 1);
     CHECK(judge({a, out, b}, 1).complaints.empty());
     CHECK(judge({a, b}, 2).complaints.empty());
+    CHECK(judge({a, b}, 2).together == 2);
     CHECK(judge({a, out, out}, 1).complaints.size() == 1);
     CHECK(judge({a, {"in", "p.0", 1, 3}}, 2).complaints.size() == 1);
 }

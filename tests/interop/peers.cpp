@@ -242,6 +242,7 @@ void take_turns(arena& a, const std::vector<peer_terms>& peers, int enough, doub
                      << ", and gave up " << mine.gave_up << " times");
         CHECK(mine.granted >= share * all.granted());
     }
+    CHECK((all.together > 1) == (a.limit() > 1));
     a.finish();
     for (const auto& complaint : a.so_far().complaints)
         FAIL_CHECK(complaint);

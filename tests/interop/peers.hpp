@@ -63,6 +63,7 @@ public:
     ~arena();
 
     const std::string& path() const { return path_; }
+    int limit() const { return limit_; }
     foreigner& direct() { return direct_; }
 
     void start(const peer_terms& terms);
@@ -117,8 +118,8 @@ private:
 };
 
 /// All of them contend until each side has been granted `enough` and has given up now and then:
-/// nobody was inside together with somebody else, in order, and each process was granted at least
-/// `share` of it all.
+/// as many were inside together as may be, in order, and each process was granted at least `share`
+/// of it all.
 void take_turns(arena& a, const std::vector<peer_terms>& peers, int enough, double share);
 
 } // namespace paddock::test

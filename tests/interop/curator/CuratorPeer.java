@@ -8,6 +8,10 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.ExponentialBackoffRetry;
@@ -25,6 +29,8 @@ public final class CuratorPeer {
     private final String name;
     private final Path stop;
     private final FileChannel journal;
+
+    private final ScheduledExecutorService timers = Executors.newSingleThreadScheduledExecutor();
 
     private CuratorPeer(Map<String, String> given) throws Exception {
         this.given = given;
@@ -54,12 +60,37 @@ public final class CuratorPeer {
         }
     }
 
+    /** In all the ways that it can be asked for, one after the other. */
+    private Way.Hold take(Way way, int round) throws Exception {
+        switch (round % 6) {
+            case 1: return way.take(PATIENCE);
+            case 3: return way.take(0);
+            case 5:
+                return way.mayBeInterrupted() ? takeUntilInterrupted(way) : way.take(PATIENCE);
+            default: return way.take(Way.FOREVER);
+        }
+    }
+
+    private Way.Hold takeUntilInterrupted(Way way) throws Exception {
+        final Thread me = Thread.currentThread();
+        final Future<?> timer = timers.schedule(me::interrupt, PATIENCE, TimeUnit.MILLISECONDS);
+        try {
+            return way.take(Way.FOREVER);
+        } catch (InterruptedException stopped) {
+            return null;
+        } finally {
+            if (!timer.cancel(false)) {
+                timer.get(); // it may just be about to interrupt
+            }
+            Thread.interrupted();
+        }
+    }
+
     private void contend(CuratorFramework client, int number) throws Exception {
         final String who = name + "." + number;
         final Way way = Way.of(given, client, number);
         for (int round = 0; !toldToStop(); ++round) {
-            final long limit = round % 3 == 1 ? PATIENCE : round % 6 == 5 ? 0 : Way.FOREVER;
-            final Way.Hold hold = way.take(limit);
+            final Way.Hold hold = take(way, round);
             if (hold == null) {
                 note("gave-up " + who);
                 continue;
@@ -98,6 +129,7 @@ public final class CuratorPeer {
         for (Thread thread : threads) {
             thread.join();
         }
+        timers.shutdown();
         client.close();
         note("done " + name);
     }

@@ -21,6 +21,11 @@ interface Way {
     /** Waits at most so many milliseconds; null if it was not granted. */
     Hold take(long limit) throws Exception;
 
+    /** Curator's semaphores, when interrupted, leave leases behind that nobody gives back. */
+    default boolean mayBeInterrupted() {
+        return true;
+    }
+
     /** What has been granted. */
     interface Hold {
         /** The path of its node, or null where Curator does not tell. */
@@ -87,6 +92,11 @@ final class TellingReadLock extends ReadLock implements Telling {
 
 record LockWay(InterProcessLock lock, int weight) implements Way, Way.Hold {
     @Override
+    public boolean mayBeInterrupted() {
+        return !(lock instanceof InterProcessSemaphoreMutex);
+    }
+
+    @Override
     public Way.Hold take(long limit) throws Exception {
         if (limit != FOREVER) {
             return lock.acquire(limit, TimeUnit.MILLISECONDS) ? this : null;
@@ -107,6 +117,11 @@ record LockWay(InterProcessLock lock, int weight) implements Way, Way.Hold {
 }
 
 record SemaphoreWay(InterProcessSemaphoreV2 semaphore, int weight) implements Way {
+    @Override
+    public boolean mayBeInterrupted() {
+        return false;
+    }
+
     @Override
     public Way.Hold take(long limit) throws Exception {
         final Collection<Lease> leases = limit == FOREVER
@@ -137,14 +152,22 @@ record LatchWay(CuratorFramework client, String path, String id) implements Way 
     @Override
     public Way.Hold take(long limit) throws Exception {
         final LeaderLatch latch = new LeaderLatch(client, path, id);
-        latch.start();
-        if (limit == FOREVER) {
-            latch.await();
-        } else if (!latch.await(limit, TimeUnit.MILLISECONDS)) {
-            latch.close();
-            return null;
+        boolean leads = false;
+        try {
+            latch.start();
+            if (limit == FOREVER) {
+                latch.await();
+                leads = true;
+            } else {
+                leads = latch.await(limit, TimeUnit.MILLISECONDS);
+            }
+        } finally {
+            if (!leads) {
+                Thread.interrupted(); // else the latch leaves its node behind
+                latch.close();
+            }
         }
-        return new Leadership(latch);
+        return leads ? new Leadership(latch) : null;
     }
 
     record Leadership(LeaderLatch latch) implements Way.Hold {
