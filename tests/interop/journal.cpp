@@ -44,7 +44,8 @@ struct judgement {
         result.together = std::max(result.together, result.inside.size());
         if (!e.sequence) return;
         const bool full = e.weight == limit;
-        if (*e.sequence <= (full ? highest : highest_full))
+        // A writer that turns into a reader keeps its number.
+        if (full ? *e.sequence <= highest : *e.sequence < highest_full)
             complain(e, "was granted with the old number " + std::to_string(*e.sequence));
         highest = std::max(highest, *e.sequence);
         if (full) highest_full = std::max(highest_full, *e.sequence);

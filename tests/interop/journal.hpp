@@ -11,7 +11,7 @@
 // whether they kept out of each other's way. A line is one of
 //
 //     in WHO WEIGHT SEQUENCE    has been granted; the sequence of its node, or - if it cannot know
-//     out WHO                   is about to give it back
+//     out WHO                   is about to give it back, or to take less of it
 //     gave-up WHO               was not granted in time, or was cancelled
 //     done PROCESS              has ended in good order
 //     dead PROCESS              was killed: whatever it held is over

@@ -29,6 +29,7 @@ TEST_CASE("a grant out of order is noticed, and readers have none among themselv
     };
     CHECK(after(reader, writer) == 0);
     CHECK(after(writer, reader) == 1);
+    CHECK(after(writer, {"in", "q.0", 1, 6}) == 0); // it has become a reader
     CHECK(after(writer, {"in", "r.0", 3, 4}) == 1);
     CHECK(after(reader, {"in", "r.0", 1, 4}) == 0);
     CHECK(after(writer, {"in", "r.0", 1, std::nullopt}) == 0);

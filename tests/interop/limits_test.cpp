@@ -61,6 +61,13 @@ TEST_CASE("paddock waits for every kazoo, and no kazoo waits for paddock by itse
     waits(holder(paddock_peer, "paddock", "mutex"), holder(kazoo, "kazoo", "waiting_lock"));
 }
 
+TEST_CASE("with kazoo's names paddock is waited for by every kazoo, and not by Curator") {
+    const auto paddock = holder(paddock_peer, "paddock", "kazoo_mutex");
+    waits(paddock, holder(kazoo, "kazoo", "lock"));
+    waits(holder(curator, "curator", "mutex"), paddock);
+    does_not_wait(paddock, holder(curator, "curator", "mutex"));
+}
+
 TEST_CASE("Curator waits for a kazoo with Curator's names only") {
     does_not_wait(holder(kazoo, "kazoo", "waiting_lock"), holder(curator, "curator", "mutex"));
     waits(holder(kazoo, "kazoo", "curator_lock"), holder(curator, "curator", "mutex"));

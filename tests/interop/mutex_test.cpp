@@ -31,3 +31,9 @@ TEST_CASE("paddock, Curator and a kazoo Lock with Curator's names take turns, in
                {{paddock_peer, "paddock"}, {curator, "curator"}, {kazoo, "kazoo", "curator_lock"}},
                enough, 1. / 5);
 }
+
+TEST_CASE("paddock with kazoo's names and a kazoo Lock as it is take turns, in order") {
+    arena a(patient_server(), 1, {"", "0123456789abcdef0123456789abcdef__lock__"});
+    take_turns(a, {{paddock_peer, "paddock", "kazoo_mutex"}, {kazoo, "kazoo", "lock"}}, enough,
+               1. / 3);
+}
