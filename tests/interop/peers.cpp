@@ -167,6 +167,8 @@ void arena::until_line(std::size_t contenders) {
 
 void arena::until_watched() {
     until("somebody waits for somebody else", [&] {
+        const auto now = so_far();
+        if (!now.complaints.empty()) give_up(now.complaints.front());
         for (const auto& [path, sessions] : watches_by_path(server_.admin_port())) {
             const auto node = path.starts_with(path_ + '/') ? direct_.stat(path) : std::nullopt;
             if (!node) continue;
