@@ -2,11 +2,9 @@
 
 #include "line/line_table.hpp"
 #include "locks/metadata.hpp"
-#include "rules/names.hpp"
 #include "session/call.hpp"
 #include "session/listing.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace paddock::detail {
@@ -51,14 +49,7 @@ void attempt::look_first() {
     auto& client = *lock_->client;
     if (client.state() != client_state::connected) return failed(errc::not_connected);
     if (line_->occupied(as_)) return given_up();
-    if (lock_->sync_first)
-        client.gate().submit(
-            lane::user, 0,
-            [path = line_->directory()](native::calls& c,
-                                        std::unique_ptr<native::completion> done) {
-                return c.sync(path, std::move(done));
-            },
-            [](const native::reply&) {}); // the listing behind it says what went wrong
+    if (lock_->sync_first) catch_up(client, lane::user, line_->directory());
     list(client, lane::user, line_->directory(),
          [self = shared_from_this()](int code, std::vector<std::string> names) {
              self->looked(code, names);
@@ -79,13 +70,7 @@ void attempt::looked(int code, const std::vector<std::string>& names) {
     default:
         return failed(zookeeper_error(code));
     }
-    const bool taken = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-        const auto said = line_->names().read(name);
-        const bool alone =
-            as_ == rules::role::exclusive || (said && said->as == rules::role::exclusive);
-        return said && alone && !rules::own_id(name, client.claims());
-    });
-    if (taken || line_->occupied(as_)) return given_up();
+    if (line_->taken(names, as_) || line_->occupied(as_)) return given_up();
     enter();
 }
 

@@ -78,6 +78,18 @@ void guard::start_unlock(detail::handler<void(error_code)> h, guard whole) {
     detail::unlock(std::move(whole.hold_), std::move(h));
 }
 
+namespace {
+
+/// What is refused when the hold is lost.
+std::vector<operation> checks(const detail::hold& held) {
+    std::vector<operation> all{op::check{held.full_path(), any_version}};
+    for (const auto& other : held.others())
+        all.push_back(op::check{other, any_version});
+    return all;
+}
+
+} // namespace
+
 void guard::start_verify(detail::handler<void(error_code)> h, hold_ptr held) {
     const auto c = std::make_shared<detail::call<>>(held->client(), std::move(h));
     c->repeatable();
@@ -92,8 +104,7 @@ void guard::start_verify(detail::handler<void(error_code)> h, hold_ptr held) {
     c->launch(
         [held, path](native::calls& table, std::unique_ptr<native::completion> done) {
             *path = held->full_path();
-            const operation check = op::check{*path, any_version};
-            return table.multi(std::span(&check, 1), std::move(done));
+            return table.multi(checks(*held), std::move(done));
         },
         [](const native::reply&) { return std::tuple<>(); },
         [held] { return held->over() ? error_code(errc::lock_lost) : error_code(); });
@@ -107,10 +118,13 @@ void guard::start_transaction(detail::handler<void(error_code, std::vector<opera
     const auto& root = held->client()->root();
     steps = detail::below(root, std::move(steps));
     const auto path = held->full_path();
-    steps.insert(steps.begin(), op::check{path, any_version});
-    c->on_answer = [held, path](const native::reply& r) -> error_code {
+    const auto first = checks(*held);
+    const auto own = first.size();
+    steps.insert(steps.begin(), first.begin(), first.end());
+    c->on_answer = [held, path, own](const native::reply& r) -> error_code {
         const auto problem = detail::zookeeper_error(r.rc);
-        if (problem != zk_errc::no_node || r.refused_step != 0) return problem;
+        const bool of_hold = r.refused_step >= 0 && r.refused_step < static_cast<int>(own);
+        if (problem != zk_errc::no_node || !of_hold) return problem;
         if (path == held->full_path()) held->end(errc::node_deleted);
         return errc::lock_lost;
     };
@@ -118,8 +132,8 @@ void guard::start_transaction(detail::handler<void(error_code, std::vector<opera
         [steps = std::move(steps)](native::calls& table, std::unique_ptr<native::completion> done) {
             return table.multi(steps, std::move(done));
         },
-        [held](const native::reply& r) {
-            return std::tuple(detail::without(held->client()->root(), r.results.subspan(1)));
+        [held, own](const native::reply& r) {
+            return std::tuple(detail::without(held->client()->root(), r.results.subspan(own)));
         },
         [held] { return held->over() ? error_code(errc::lock_lost) : error_code(); });
 }

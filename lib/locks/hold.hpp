@@ -31,6 +31,9 @@ class hold final : public returnable {
 public:
     hold(std::shared_ptr<core> client, std::shared_ptr<tenure> what, std::string full_path,
          std::int64_t czxid, bool can_downgrade = false);
+    /// Of several nodes, and without a token.
+    hold(std::shared_ptr<core> client, std::shared_ptr<tenure> what, std::string full_path,
+         std::vector<std::string> others);
 
     // Any thread.
     bool valid() const noexcept { return !over_.load(std::memory_order_acquire); }
@@ -38,6 +41,8 @@ public:
     const std::string& full_path() const noexcept {
         return shared_.load(std::memory_order_acquire) ? shared_path_ : full_path_;
     }
+    /// What else must exist for it.
+    const std::vector<std::string>& others() const noexcept { return others_; }
     bool can_downgrade() const noexcept { return can_downgrade_; }
     fencing_token token() const noexcept { return {czxid_, 0}; }
     const std::shared_ptr<core>& client() const noexcept { return core_; }
@@ -74,6 +79,7 @@ private:
     std::shared_ptr<tenure> what_;
     bool released_ = false;
     std::string full_path_;
+    std::vector<std::string> others_;
     std::int64_t czxid_;
     std::atomic<bool> over_{false};
     error_code reason_;
