@@ -24,7 +24,7 @@ bool line::occupied(rules::role as) const noexcept {
 }
 
 rules::contender_key line::enter(std::shared_ptr<entrant> who, entry_terms how) {
-    const auto key = ++last_;
+    const auto key = how.again && !seats_.contains(how.again) ? how.again : ++last_;
     persistent_parents_ = persistent_parents_ || how.persistent_parents;
     auto& place = seats_[key];
     place.who = std::move(who);

@@ -36,6 +36,8 @@ struct entry_terms {
     rules::terms rules;
     bool fail_over_budget = false;
     bool paid = false; ///< its bytes are reserved already; the line gives them back
+    /// The key that it had when its session expired: who comes back is before who came later.
+    rules::contender_key again = 0;
     bool persistent_parents = false;
     paddock::acl acl;
     std::string data; ///< of its node

@@ -92,7 +92,8 @@ void acquisition::take_part() {
                              .fail_on_expiry = lock_->place.on_expiry == on_expiry::fail};
     if (lock_->fixed()) terms.permits = lock_->permits;
     rules_.emplace(client().claims(), terms);
-    client().listen(weak_from_this());
+    alive_ = shared_from_this();
+    client().listen(alive_);
     if (client().state() == client_state::connected) rules_->connected();
     rules_->begin();
     carry_out();
@@ -133,6 +134,7 @@ void acquisition::queue() {
     key_ = line_->enter(shared_from_this(),
                         {.rules = line_terms(),
                          .paid = true,
+                         .again = std::exchange(key_, 0),
                          .persistent_parents = lock_->place.persistent_parents,
                          .acl = lock_->place.acl,
                          .data = lock_->place.data.at(client().env().wall_clock())});
@@ -162,9 +164,9 @@ void acquisition::failed(error_code why) {
 
 /// The end of the session comes from the session, too.
 void acquisition::lost(error_code why) {
-    key_ = 0;
     placed_ = false;
     if (why != errc::node_deleted) return;
+    key_ = 0;
     rules_->displaced();
     carry_out();
 }
@@ -233,6 +235,7 @@ void acquisition::on_closed(error_code why) {
     rules_.reset();
     finish(why, {});
     if (const auto held = hold_.lock()) held->end(why);
+    alive_.reset();
 }
 
 } // namespace paddock::detail

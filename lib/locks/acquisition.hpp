@@ -82,6 +82,7 @@ private:
     std::string lease_prefix(rules::node_id id) const;
 
     std::shared_ptr<const lease_lock> lock_;
+    std::shared_ptr<acquisition> alive_; ///< itself, as long as it has, or wants, something
     std::size_t count_;
     kind kind_;
     std::optional<rules::leases> rules_;

@@ -229,6 +229,7 @@ void acquisition::carry_out(const rules::lease_act::out&) {
         client().sweeper().taint(lock_->directory, rest);
     else
         client().node_budget().give(rest);
+    alive_.reset();
 }
 
 } // namespace paddock::detail
