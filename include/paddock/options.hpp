@@ -113,4 +113,20 @@ struct election_options {
     paddock::on_over_budget on_over_budget = paddock::on_over_budget::wait;
 };
 
+struct semaphore_options {
+    /// Path of a node that says how many permits there are, below the client's root: Curator's
+    /// SharedCount (four bytes, the highest first). All users of the semaphore must name the same.
+    /// If it does not exist it is created with the number that the constructor was given; from then
+    /// on the node counts. Empty: the number is fixed, and all users must give the same.
+    std::string counter{};
+    /// Of the nodes of the semaphore. It must let this client read.
+    paddock::acl acl = open_acl();
+    /// As in mutex_options.
+    std::string label{};
+    bool persistent_parents = false;
+    bool sync_first = false; ///< for the `try_acquire` forms
+    paddock::on_expiry on_expiry = paddock::on_expiry::requeue;
+    paddock::on_over_budget on_over_budget = paddock::on_over_budget::wait;
+};
+
 } // namespace paddock

@@ -9,6 +9,7 @@
 #include <paddock/mutex.hpp>
 #include <paddock/options.hpp>
 #include <paddock/recursive_mutex.hpp>
+#include <paddock/semaphore.hpp>
 #include <paddock/shared_mutex.hpp>
 #include <paddock/ticket.hpp>
 #include <paddock/watch.hpp>

@@ -45,6 +45,8 @@ public:
     static naming of_shared_mutex() { return naming("__WRIT__", "__READ__"); }
     /// Curator's LeaderLatch.
     static naming of_election() { return naming("latch-", {}); }
+    /// The leases of Curator's InterProcessSemaphoreV2.
+    static naming of_leases() { return naming("lease-", {}); }
 
     /// The name to create a node with; the ensemble appends the sequence number.
     std::string prefix(const claims& ids, node_id id, role as = role::exclusive,
