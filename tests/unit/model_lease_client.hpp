@@ -32,6 +32,8 @@ struct acquirer {
     bool paused = false;
     bool lost = false;
     std::vector<std::string> held{};
+    std::set<node_id> wanted{};         ///< ids of its creates, of this stay in the line
+    std::set<std::string> nodes{};      ///< of them, but those that came late
     std::int64_t first = 0, latest = 0; ///< czxids of its leases
 };
 
@@ -156,11 +158,21 @@ public:
         const auto id = name.empty() ? std::nullopt : rules::own_id(name, ids);
         if (const auto it = creating_.find(id.value_or(0)); id && it != creating_.end()) {
             note("has " + name + " for", it->second);
-            if (const auto a = all.find(it->second); a != all.end()) {
-                a->second.latest = world_.zk.czxid(name);
-                if (a->second.first == 0) a->second.first = a->second.latest;
-            }
+            was_created(name, *id, it->second);
         }
+    }
+    /// No two nodes for one lease.
+    void was_created(const std::string& name, node_id id, std::uint64_t key) {
+        const auto it = all.find(key);
+        if (it == all.end() || !it->second.wanted.contains(id)) return;
+        auto& a = it->second;
+        a.latest = world_.zk.czxid(name);
+        if (a.first == 0) a.first = a.latest;
+        a.nodes.insert(name);
+        const auto living = std::count_if(a.nodes.begin(), a.nodes.end(), [&](const auto& one) {
+            return world_.zk.exists(one) && !removals.contains(one);
+        });
+        must(living <= static_cast<std::ptrdiff_t>(a.how.count), "one too many: " + name);
     }
     /// The next answer, or event.
     void hear() {
@@ -292,6 +304,8 @@ private:
         }
     }
     void enqueue(std::uint64_t key) {
+        all.at(key).wanted.clear();
+        all.at(key).nodes.clear();
         if (std::find(to_enter_.begin(), to_enter_.end(), key) == to_enter_.end())
             to_enter_.push_back(key);
         in_line_.insert(key);
@@ -333,6 +347,7 @@ private:
         const auto prefix = rules::naming::of_leases().prefix(ids, what.id);
         must(prefixes_.insert(prefix).second, "an id in two creates");
         creating_[what.id] = key;
+        a.wanted.insert(what.id);
         submit({request::create, prefix}, [this, key, id = what.id](const reply& r) {
             tell(key, [&](auto& rules) {
                 rules.created(id, {.result = r.result, .code = 0, .name = r.name});
@@ -412,7 +427,10 @@ private:
         note("is granted", key);
         must(connected, "granted without a connection");
         must(!a.left && a.held.empty() && !a.lost, "granted twice, or too late");
-        must(what.names.size() == a.how.count, "granted a wrong number");
+        const std::set<std::string> different(what.names.begin(), what.names.end());
+        must(different.size() == a.how.count, "granted a wrong number");
+        for (const auto& name : different)
+            must(world_.zk.exists(name) || world_.zk.end_of(name) != 0, "granted what never was");
         a.held = what.names;
         world_.granted(own, a);
     }
