@@ -96,8 +96,8 @@ void leases::resume() {
     if (!connected_) return;
     go();
     if (at_ == stage::acquiring) {
-        if (!seen_ || !directory_watched_) need_listing();
-        if (!permits_known_ || !counter_watched_) need_permits();
+        if (!listing_ && !(seen_ && directory_watched_)) need_listing();
+        if (!reading_ && !(permits_known_ && counter_watched_)) need_permits();
     }
     for (auto& one : leases_)
         if (one.own == watching::later) watch_own(one);

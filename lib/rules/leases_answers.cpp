@@ -167,13 +167,13 @@ void leases::parents_made(outcome result, int code) {
 void leases::directory_changed() {
     if (at_ != stage::acquiring) return;
     seen_ = false;
-    if (connected_ && !pausing_) need_listing();
+    if (connected_) need_listing();
 }
 
 void leases::counter_changed() {
     if (at_ != stage::acquiring) return;
     permits_known_ = false;
-    if (connected_ && !pausing_) need_permits();
+    if (connected_) need_permits();
 }
 
 void leases::own_changed(node_id id, bool deleted) {
