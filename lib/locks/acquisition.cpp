@@ -12,15 +12,11 @@ namespace paddock::detail {
 
 acquisition::acquisition(std::shared_ptr<const lease_lock> what, std::size_t count,
                          handler<void(error_code, guard)>&& h, kind how)
-    : lock_call(what->place.client, std::move(h))
-    , lock_(std::move(what))
-    , count_(count)
-    , kind_(how) {}
+    : asking(what->place.client, std::move(h), how), lock_(std::move(what)), count_(count) {}
 
-void acquisition::begin(bool ask_only) {
-    if (ask_only) kind_ = kind::only_if_free;
-    line_ = line_table::of(client()).find(lock_->place.directory, lock_->place.names);
-    if (kind_ == kind::only_if_free)
+void acquisition::begin() {
+    line_ = line_table::of(*client()).find(lock_->place.directory, lock_->place.names);
+    if (only_if_free())
         look_first();
     else
         take_part();
@@ -46,36 +42,36 @@ struct acquisition::glance {
 
 /// Nothing is written when the permits are not to be had.
 void acquisition::look_first() {
-    if (client().state() != client_state::connected) return refuse(errc::not_connected);
+    if (client()->state() != client_state::connected) return refuse(errc::not_connected);
     if (line_->occupied(rules::role::exclusive)) return refuse({});
-    if (lock_->place.sync_first) catch_up(client(), lane::user, lock_->directory);
+    if (lock_->place.sync_first) catch_up(*client(), lane::user, lock_->directory);
     const auto seen = std::make_shared<glance>();
     seen->open = lock_->fixed() ? 2 : 3;
     seen->permits = lock_->permits;
-    const auto done = [self = shared_from_this(), seen] {
+    const auto done = [self = self(), seen] {
         if (seen->open == 0) self->looked(*seen);
     };
-    list(client(), lane::user, lock_->place.directory,
-         [self = shared_from_this(), seen, done](int code, std::vector<std::string> names) {
+    list(*client(), lane::user, lock_->place.directory,
+         [self = self(), seen, done](int code, std::vector<std::string> names) {
              if (seen->answered(code))
                  seen->taken = self->line_->taken(names, rules::role::exclusive);
              done();
          });
-    list(client(), lane::user, lock_->directory,
+    list(*client(), lane::user, lock_->directory,
          [seen, done](int code, std::vector<std::string> names) {
              if (seen->answered(code)) seen->leases = names.size();
              done();
          });
     if (!lock_->fixed())
-        look_at_permits(client(), *lock_, [seen, done](const permits_answer& said) {
+        look_at_permits(*client(), *lock_, [seen, done](const permits_answer& said) {
             if (seen->answered(said.code)) seen->permits = said.permits;
             done();
         });
 }
 
 void acquisition::looked(const glance& seen) {
-    if (!waited_for()) return;
-    if (client().closed()) return refuse(client().close_reason());
+    if (!open()) return;
+    if (client()->closed()) return refuse(client()->close_reason());
     const auto result = rules::judge(rules::request::list, seen.code);
     if (result == rules::outcome::lost || result == rules::outcome::not_sent)
         return refuse(errc::not_connected);
@@ -88,13 +84,13 @@ void acquisition::looked(const glance& seen) {
 
 void acquisition::take_part() {
     rules::lease_terms terms{.count = count_,
-                             .immediate = kind_ == kind::only_if_free,
+                             .immediate = only_if_free(),
                              .fail_on_expiry = lock_->place.on_expiry == on_expiry::fail};
     if (lock_->fixed()) terms.permits = lock_->permits;
-    rules_.emplace(client().claims(), terms);
-    alive_ = shared_from_this();
-    client().listen(alive_);
-    if (client().state() == client_state::connected) rules_->connected();
+    rules_.emplace(client()->claims(), terms);
+    alive_ = self();
+    client()->listen(alive_);
+    if (client()->state() == client_state::connected) rules_->connected();
     rules_->begin();
     carry_out();
 }
@@ -102,19 +98,18 @@ void acquisition::take_part() {
 /// The leases and the place in the line are paid for together: who has paid for one of them, and
 /// waits for the other, would make others wait who could give something back.
 void acquisition::carry_out(const rules::lease_act::enter&) {
-    auto& all = client().node_budget();
+    auto& all = client()->node_budget();
     if (bytes_ > 0) all.give(std::exchange(bytes_, 0));
     bytes_each_ = node_bytes(lock_->directory, lease_prefix(0));
     const auto leases = count_ * bytes_each_;
     const auto bytes = leases + line_->place_bytes(line_terms());
-    const auto paid = [self = shared_from_this(), leases] {
+    const auto paid = [self = self(), leases] {
         self->waiting_ = 0;
         self->bytes_ = leases;
         self->queue();
     };
-    const bool fail = kind_ == kind::only_if_free ||
-                      lock_->place.on_over_budget == on_over_budget::fail ||
-                      bytes > client().options().budgets.node_path_bytes;
+    const bool fail = only_if_free() || lock_->place.on_over_budget == on_over_budget::fail ||
+                      bytes > client()->options().budgets.node_path_bytes;
     if (all.take(bytes))
         paid();
     else if (fail)
@@ -126,18 +121,17 @@ void acquisition::carry_out(const rules::lease_act::enter&) {
 rules::terms acquisition::line_terms() const {
     return {.as = rules::role::exclusive,
             .names = lock_->place.style,
-            .immediate = kind_ == kind::only_if_free,
+            .immediate = only_if_free(),
             .fail_on_expiry = lock_->place.on_expiry == on_expiry::fail};
 }
 
 void acquisition::queue() {
-    key_ = line_->enter(shared_from_this(),
-                        {.rules = line_terms(),
-                         .paid = true,
-                         .again = std::exchange(key_, 0),
-                         .persistent_parents = lock_->place.persistent_parents,
-                         .acl = lock_->place.acl,
-                         .data = lock_->place.data.at(client().env().wall_clock())});
+    key_ = line_->enter(self(), {.rules = line_terms(),
+                                 .paid = true,
+                                 .again = std::exchange(key_, 0),
+                                 .persistent_parents = lock_->place.persistent_parents,
+                                 .acl = lock_->place.acl,
+                                 .data = lock_->place.data.at(client()->env().wall_clock())});
 }
 
 void acquisition::granted(const std::string&, std::int64_t) {
@@ -155,9 +149,7 @@ void acquisition::given_up() {
 
 void acquisition::failed(error_code why) {
     settled_ = true;
-    const bool would_wait =
-        kind_ == kind::only_if_free && lock_->place.on_over_budget == on_over_budget::wait;
-    refuse(would_wait && why == errc::over_budget ? error_code() : why);
+    refuse(why);
     rules_->barred();
     carry_out();
 }
@@ -172,9 +164,7 @@ void acquisition::lost(error_code why) {
 }
 
 void acquisition::refuse(error_code why) {
-    // A limit of nothing asks whether the permits are to be had now: without a connection not.
-    if (limited() && why == errc::not_connected) why = {};
-    finish(why, {});
+    fail(why, lock_->place.on_over_budget);
 }
 
 void acquisition::abandoned() {
@@ -200,7 +190,7 @@ void acquisition::when_gone(unique_function<void(error_code)> gone) {
     };
     const auto all = std::make_shared<count>(count{paths_.size(), {}, std::move(gone)});
     for (const auto& path : paths_)
-        client().sweeper().when_gone(path, [all](error_code why) {
+        client()->sweeper().when_gone(path, [all](error_code why) {
             if (!all->why) all->why = why;
             if (--all->open == 0) all->gone(all->why);
         });
@@ -226,7 +216,7 @@ void acquisition::on_expired() {
 
 void acquisition::on_closed(error_code why) {
     settled_ = true;
-    if (const auto turn = std::exchange(waiting_, 0)) client().node_budget().stop_waiting(turn);
+    if (const auto turn = std::exchange(waiting_, 0)) client()->node_budget().stop_waiting(turn);
     pause_.reset();
     age_.reset();
     directory_.reset();

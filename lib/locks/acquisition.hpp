@@ -1,9 +1,9 @@
 #pragma once
 
 #include "line/line.hpp"
+#include "locks/asking.hpp"
 #include "locks/hold.hpp"
 #include "locks/lease_lock.hpp"
-#include "locks/lock_call.hpp"
 #include "locks/permit_counter.hpp"
 #include "rules/leases.hpp"
 #include "session/lookout.hpp"
@@ -18,14 +18,11 @@ namespace paddock::detail {
 
 /// One call of a semaphore's acquire() and its kin, and then what its guard holds. Carries out what
 /// rules::leases decides.
-class acquisition final : public lock_call,
+class acquisition final : public asking<guard>,
                           public entrant,
                           public tenure,
-                          public session_listener,
-                          public std::enable_shared_from_this<acquisition> {
+                          public session_listener {
 public:
-    enum class kind { wait, only_if_free };
-
     acquisition(std::shared_ptr<const lease_lock> what, std::size_t count,
                 handler<void(error_code, guard)>&& h, kind how);
 
@@ -48,8 +45,11 @@ public:
 private:
     struct glance;
 
-    std::shared_ptr<lock_call> self() override { return shared_from_this(); }
-    void begin(bool ask_only) override;
+    std::shared_ptr<acquisition> self() {
+        return std::static_pointer_cast<acquisition>(shared_from_this());
+    }
+    std::weak_ptr<acquisition> weak_self() { return self(); }
+    void begin() override;
     void abandoned() override;
     void look_first();
     void looked(const glance& seen);
@@ -84,7 +84,6 @@ private:
     std::shared_ptr<const lease_lock> lock_;
     std::shared_ptr<acquisition> alive_; ///< itself, as long as it has, or wants, something
     std::size_t count_;
-    kind kind_;
     std::optional<rules::leases> rules_;
     bool carrying_out_ = false;
 

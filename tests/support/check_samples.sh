@@ -65,3 +65,9 @@ printf '%s\n' "$said" | awk '
 said=$("$programs/lock_all" "$server_address")
 expect '^moved [0-9]+, token [0-9]+$' 4 "$said"
 expect '^balances 150 60 90$|^one of them is taken, so none is held$' 2 "$said"
+
+said=$("$programs/simple_mutex" "$server_address")
+expect '^(left|middle|right) migrates, token [0-9]+$' 3 "$said"
+printf '%s\n' "$said" | awk '
+  / migrates, / { if (inside) exit 1; inside = 1 }
+  / is done$/ { inside = 0 }' || fail "$said"

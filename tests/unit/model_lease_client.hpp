@@ -315,7 +315,7 @@ private:
     void list(bool settle, bool watch, answer done) {
         const auto fault = std::make_shared<outcome>(outcome::done);
         if (settle) submit({request::barrier, {}}, [fault](const reply& r) { *fault = r.result; });
-        submit({request::list, {}, watch}, [this, fault, done](reply r) {
+        submit({.what = request::list, .name = {}, .watch = watch}, [this, fault, done](reply r) {
             if (*fault != outcome::done) r.result = *fault;
             for (const auto& orphan : rules::orphans(r.children, ids)) {
                 for (const auto& [key, a] : all)
