@@ -79,12 +79,22 @@ public:
     ///
     /// Completion signature: `void(error_code)`. Errors: `errc::lock_lost` and what lost() says;
     /// `errc::bad_argument` for a hold that is not a shared_mutex's exclusive one. There is no way
-    /// back up: two shared holds that wanted it would wait for each other.
+    /// back up, see upgrade().
     /// Cancellation safety: total and terminal; ends the waiting, not the downgrade.
     template <asio::completion_token_for<void(error_code)> Token = default_token>
     [[nodiscard]] auto downgrade(Token&& token = {}) {
         return detail::initiate<void(error_code)>(executor(), std::forward<Token>(token),
                                                   &start_downgrade, hold_);
+    }
+
+    /// There is no upgrade: two shared holds that wanted it would wait for each other. Completes
+    /// with `errc::would_deadlock` for a shared hold, at once. Give it back, and use lock().
+    ///
+    /// Completion signature: `void(error_code)`; never without an error.
+    template <asio::completion_token_for<void(error_code)> Token = default_token>
+    [[nodiscard]] auto upgrade(Token&& token = {}) {
+        return detail::initiate<void(error_code)>(executor(), std::forward<Token>(token),
+                                                  &start_upgrade, hold_);
     }
 
     /// Releases the lock and waits until its node is gone. The guard is empty from the call on.
@@ -136,6 +146,7 @@ private:
     static void start_lost(detail::handler<void(error_code)>, hold_ptr);
     static void start_revoke_requested(detail::handler<void(error_code)>, hold_ptr);
     static void start_downgrade(detail::handler<void(error_code)>, hold_ptr);
+    static void start_upgrade(detail::handler<void(error_code)>, hold_ptr);
     static void start_unlock(detail::handler<void(error_code)>, guard);
     static void start_verify(detail::handler<void(error_code)>, hold_ptr);
     static void start_transaction(detail::handler<void(error_code, std::vector<operation_result>)>,

@@ -24,13 +24,13 @@ bool line::occupied(rules::role as) const noexcept {
 }
 
 rules::contender_key line::enter(std::shared_ptr<entrant> who, entry_terms how) {
-    const auto key = ++last_;
+    const auto key = how.again && !seats_.contains(how.again) ? how.again : ++last_;
     persistent_parents_ = persistent_parents_ || how.persistent_parents;
     auto& place = seats_[key];
     place.who = std::move(who);
     place.how = std::move(how);
-    const auto bytes = node_bytes(place.how.rules);
-    if (core_.node_budget().take(bytes)) {
+    const auto bytes = place_bytes(place.how.rules);
+    if (place.how.paid || core_.node_budget().take(bytes)) {
         place.reserved = bytes;
         join(key);
     } else if (place.how.fail_over_budget) {
@@ -79,9 +79,9 @@ void line::downgrade(rules::contender_key who) {
     carry_out();
 }
 
-void line::watch_moves(bool begin) {
-    watching_moves_ += begin ? 1 : -1;
-    rules_.be_curious(watching_moves_ > 0);
+void line::watch_first(bool begin) {
+    watching_first_ += begin ? 1 : -1;
+    rules_.be_curious(watching_first_ > 0);
     carry_out();
 }
 
@@ -124,11 +124,17 @@ void line::on_closed(error_code why) {
 
 std::string line::path_of(std::string_view name) const { return rules::child(directory_, name); }
 
-/// What one node takes of the budget: the path as a dying session's last transaction has it.
-std::size_t line::node_bytes(const rules::terms& how) const {
-    constexpr std::size_t slash = 1, longest_sequence = 11, length_field = 4;
-    return directory_.size() + slash + names_.prefix(core_.claims(), 0, how.as, how.names).size() +
-           longest_sequence + length_field;
+std::size_t line::place_bytes(const rules::terms& how) const {
+    return node_bytes(directory_, names_.prefix(core_.claims(), 0, how.as, how.names));
+}
+
+bool line::taken(const std::vector<std::string>& names, rules::role as) const {
+    return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+        const auto said = names_.read(name);
+        const bool alone =
+            as == rules::role::exclusive || (said && said->as == rules::role::exclusive);
+        return said && alone && !rules::own_id(name, core_.claims());
+    });
 }
 
 } // namespace paddock::detail

@@ -35,6 +35,9 @@ public:
 struct entry_terms {
     rules::terms rules;
     bool fail_over_budget = false;
+    bool paid = false; ///< its bytes are reserved already; the line gives them back
+    /// The key that it had when its session expired: who comes back is before who came later.
+    rules::contender_key again = 0;
     bool persistent_parents = false;
     paddock::acl acl;
     std::string data; ///< of its node
@@ -55,9 +58,15 @@ public:
     /// Whether somebody of this client holds the lock or waits for it, and would be in the way of
     /// one who wants it so.
     bool occupied(rules::role as) const noexcept;
+    /// Whether in this listing somebody else is in the way of one who wants it so.
+    bool taken(const std::vector<std::string>& names, rules::role as) const;
+    /// What a place takes of the budget of nodes.
+    std::size_t place_bytes(const rules::terms& how) const;
 
-    /// As long as somebody watches, every contender hears when something in the line has moved.
-    void watch_moves(bool begin);
+    /// As long as somebody observes, every contender hears when something in the line has moved.
+    void observe(bool begin) { observers_ += begin ? 1 : -1; }
+    /// As long as somebody wants it, the first in the line is watched, too.
+    void watch_first(bool begin);
     /// How many are in its way; nothing as long as its place is not known.
     std::optional<std::size_t> ahead_of(rules::contender_key who) const {
         return rules_.ahead_of(who);
@@ -109,7 +118,6 @@ private:
     void carry_out(const rules::act::out& a);
 
     std::string path_of(std::string_view name) const;
-    std::size_t node_bytes(const rules::terms& how) const;
     std::optional<watch_table::waiter> set_watch(const std::string& name);
     void forget_watch(const std::string& name, bool armed);
     struct look_result {
@@ -141,7 +149,8 @@ private:
     std::unique_ptr<timer> hold_age_;
     bool hold_age_running_ = false;
     std::deque<young_hold> young_holds_; ///< in the order of their grants
-    int watching_moves_ = 0;
+    int observers_ = 0;
+    int watching_first_ = 0;
 };
 
 } // namespace paddock::detail

@@ -15,12 +15,19 @@ void check_path(std::string_view argument, std::string_view path) {
     if (path.size() > longest_path) throw bad_argument(argument, "is longer than 512 bytes");
 }
 
+void check_acl(std::string_view argument, const acl& entries) {
+    if (entries.empty()) throw bad_argument(argument, "is empty");
+}
+
+void check_text(std::string_view argument, std::string_view text) {
+    if (const auto fault = rules::utf8_fault(text); !fault.empty())
+        throw bad_argument(argument, fault);
+    if (text.size() > 16 * 1024) throw bad_argument(argument, "is longer than 16 KiB");
+}
+
 void check_node(std::string_view options, const acl& entries, std::string_view label) {
-    const auto member = [&](const char* name) { return std::string(options) + "::" + name; };
-    if (entries.empty()) throw bad_argument(member("acl"), "is empty");
-    if (const auto fault = rules::utf8_fault(label); !fault.empty())
-        throw bad_argument(member("label"), fault);
-    if (label.size() > 16 * 1024) throw bad_argument(member("label"), "is longer than 16 KiB");
+    check_acl(std::string(options) + "::acl", entries);
+    check_text(std::string(options) + "::label", label);
 }
 
 } // namespace paddock::detail

@@ -14,7 +14,10 @@ inline constexpr std::size_t longest_path = 512;
 // errc::bad_argument and a text that begins with the argument's name.
 
 void check_path(std::string_view argument, std::string_view path);
-/// `options`: the name of the struct that they are members of.
+void check_acl(std::string_view argument, const acl& entries);
+/// What others read: UTF-8, at most 16 KiB.
+void check_text(std::string_view argument, std::string_view text);
+/// Both, as members `acl` and `label` of the struct `options`.
 void check_node(std::string_view options, const acl& entries, std::string_view label);
 
 } // namespace paddock::detail

@@ -5,8 +5,8 @@
 #include "rules/outcome.hpp"
 #include "rules/paths.hpp"
 #include "session/call.hpp"
+#include "session/errand.hpp"
 #include "session/listing.hpp"
-#include "support/bridge.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -20,49 +20,36 @@ bool again(int code) {
     return result == rules::outcome::lost || result == rules::outcome::not_sent;
 }
 
-/// One call of contenders(). When an answer is lost it begins anew: half old and half new would be
-/// a line that never was.
-class survey final : public std::enable_shared_from_this<survey> {
+/// When an answer is lost it begins anew: half old and half new would be a line that never was.
+class surveyor final : public std::enable_shared_from_this<surveyor> {
 public:
-    survey(std::shared_ptr<const line_lock> of,
-           handler<void(error_code, std::vector<contender>)>&& h)
-        : lock_(std::move(of)), user_(lock_->client->get_executor(), std::move(h)) {}
+    surveyor(survey_area where, unique_function<void(error_code, std::vector<contender>)> done)
+        : where_(std::move(where)), done_(std::move(done)) {}
 
-    void launch() {
-        user_.on_cancel([weak = weak_from_this()] {
-            const auto self = weak.lock();
-            if (!self) return;
-            self->lock_->client->post([self] { self->finish(asio::error::operation_aborted); });
-        });
-        lock_->client->post([self = shared_from_this()] {
-            self->lock_->client->start();
-            self->begin();
-        });
-    }
-
-private:
     void begin() {
-        auto& client = *lock_->client;
+        auto& client = *where_.client;
         if (client.closed()) return finish(client.close_reason());
         found_.clear();
         lost_ = false;
-        list(client, lane::user, lock_->directory,
+        list(client, lane::user, where_.directory,
              [self = shared_from_this()](int code, std::vector<std::string> names) {
                  self->listed(code, names);
              });
     }
 
+private:
     void listed(int code, const std::vector<std::string>& names) {
-        if (!user_) return;
         if (again(code)) return begin();
         if (zookeeper_error(code) == zk_errc::no_node) return finish({});
         if (code != 0) return finish(zookeeper_error(code));
-        for (const auto& name : names)
-            if (const auto sequence = lock_->names.sequence(name)) {
-                auto& one = found_.emplace_back();
-                one.path = rules::child(lock_->directory, name);
-                one.sequence = *sequence;
-            }
+        for (const auto& name : names) {
+            const auto said = where_.names.read(name);
+            if (!said && !where_.everybody) continue;
+            auto& one = found_.emplace_back();
+            one.path = rules::child(where_.directory, name);
+            one.sequence = said ? said->sequence : 0;
+            one.shared = said && said->as == rules::role::shared;
+        }
         std::sort(found_.begin(), found_.end(), [](const contender& a, const contender& b) {
             return std::tie(a.sequence, a.path) < std::tie(b.sequence, b.path);
         });
@@ -73,12 +60,12 @@ private:
     }
 
     void read(std::size_t i) {
-        lock_->client->gate().submit(
+        where_.client->gate().submit(
             lane::user, 0,
             [path = found_[i].path](native::calls& c, std::unique_ptr<native::completion> done) {
                 return c.get(path, false, std::move(done));
             },
-            [self = shared_from_this(), i](const native::reply& r) { self->answered(i, r); });
+            [self = this->shared_from_this(), i](const native::reply& r) { self->answered(i, r); });
     }
 
     void answered(std::size_t i, const native::reply& r) {
@@ -91,23 +78,31 @@ private:
             one.token = {r.stat->czxid, 0};
             read_metadata(one.data, one);
         }
-        if (--open_ > 0 || !user_) return;
+        if (--open_ > 0) return;
         if (lost_) return begin();
         std::erase_if(found_, [](const contender& c) { return c.path.empty(); });
         for (auto& c : found_)
-            c.path = rules::without(lock_->client->root(), c.path);
-        if (!found_.empty()) found_.front().holder = true;
+            c.path = rules::without(where_.client->root(), c.path);
+        mark_holders();
         finish({});
     }
 
-    void finish(error_code why) {
-        if (!user_) return;
-        if (why) found_.clear();
-        user_.complete(why, std::move(found_));
+    /// The first, or as many as share it before the first who does not.
+    void mark_holders() {
+        for (auto& one : found_) {
+            if (!one.shared && &one != &found_.front()) return;
+            one.holder = true;
+            if (!one.shared) return;
+        }
     }
 
-    std::shared_ptr<const line_lock> lock_;
-    bridge<error_code, std::vector<contender>> user_;
+    void finish(error_code why) {
+        if (why) found_.clear();
+        done_(why, std::move(found_));
+    }
+
+    survey_area where_;
+    unique_function<void(error_code, std::vector<contender>)> done_;
     std::vector<contender> found_;
     std::size_t open_ = 0;
     bool lost_ = false;
@@ -115,9 +110,30 @@ private:
 
 } // namespace
 
+void survey(survey_area where, unique_function<void(error_code, std::vector<contender>)> done) {
+    std::make_shared<surveyor>(std::move(where), std::move(done))->begin();
+}
+
 void find_contenders(std::shared_ptr<const line_lock> of,
                      handler<void(error_code, std::vector<contender>)> h) {
-    std::make_shared<survey>(std::move(of), std::move(h))->launch();
+    using found = std::vector<contender>;
+    start_errand(of->client, std::move(h), [of](asker<found> user) {
+        survey({of->client, of->directory, of->names}, [user](error_code why, found all) {
+            if (*user) user->complete(why, std::move(all));
+        });
+    });
+}
+
+void find_holder(std::shared_ptr<const line_lock> of,
+                 handler<void(error_code, std::optional<contender>)> h) {
+    using found = std::optional<contender>;
+    start_errand(of->client, std::move(h), [of](asker<found> user) {
+        survey({of->client, of->directory, of->names},
+               [user](error_code why, std::vector<contender> all) {
+                   if (!*user) return;
+                   user->complete(why, all.empty() ? found() : found(std::move(all.front())));
+               });
+    });
 }
 
 } // namespace paddock::detail

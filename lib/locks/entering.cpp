@@ -1,11 +1,9 @@
 #include "locks/entering.hpp"
 
 #include "line/line_table.hpp"
-#include "rules/names.hpp"
 #include "session/call.hpp"
 #include "session/listing.hpp"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,17 +27,6 @@ entry_terms terms_of(const line_lock& lock, rules::role as, bool only_if_free) {
 
 namespace {
 
-/// Whether one of these nodes, of others, is in the way.
-bool taken(const std::vector<std::string>& names, const line& at, const rules::claims& ours,
-           rules::role as) {
-    return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-        const auto said = at.names().read(name);
-        const bool alone =
-            as == rules::role::exclusive || (said && said->as == rules::role::exclusive);
-        return said && alone && !rules::own_id(name, ours);
-    });
-}
-
 error_code problem_of(core& client, int code) {
     if (client.closed()) return client.close_reason();
     switch (rules::judge(rules::request::list, code)) {
@@ -61,13 +48,13 @@ void look_first(std::shared_ptr<const line_lock> lock, std::shared_ptr<line> at,
     auto& client = *lock->client;
     if (client.state() != client_state::connected) return done(errc::not_connected, false);
     if (at->occupied(as)) return done({}, false);
-    if (lock->sync_first) catch_up(client, at->directory());
+    if (lock->sync_first) catch_up(client, lane::user, at->directory());
     const auto directory = at->directory();
     list(client, lane::user, directory,
          [lock = std::move(lock), at = std::move(at), as,
           done = std::move(done)](int code, std::vector<std::string> names) mutable {
              if (const auto problem = problem_of(*lock->client, code)) return done(problem, false);
-             done({}, !taken(names, *at, lock->client->claims(), as) && !at->occupied(as));
+             done({}, !at->taken(names, as) && !at->occupied(as));
          });
 }
 

@@ -66,6 +66,10 @@ void guard::start_downgrade(detail::handler<void(error_code)> h, hold_ptr held) 
     listen(std::move(h), std::move(held), &detail::hold::downgrade);
 }
 
+void guard::start_upgrade(detail::handler<void(error_code)> h, hold_ptr held) {
+    std::make_shared<detail::call<>>(held->client(), std::move(h))->refuse(errc::would_deadlock);
+}
+
 void guard::start_unlock(detail::handler<void(error_code)> h, guard whole) {
     detail::unlock(std::move(whole.hold_), std::move(h));
 }

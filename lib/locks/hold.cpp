@@ -12,6 +12,12 @@ hold::hold(std::shared_ptr<core> client, std::shared_ptr<tenure> what, std::stri
     , czxid_(czxid)
     , can_downgrade_(can_downgrade) {}
 
+hold::hold(std::shared_ptr<core> client, std::shared_ptr<tenure> what, std::string full_path,
+           std::vector<std::string> others)
+    : hold(std::move(client), std::move(what), std::move(full_path), 0) {
+    others_ = std::move(others);
+}
+
 std::string_view hold::path() const noexcept {
     return std::string_view(full_path()).substr(core_->root().size());
 }
@@ -29,7 +35,8 @@ void hold::end(error_code why) {
 
 std::vector<operation> hold::checks() const {
     std::vector<operation> steps{op::check{full_path(), any_version}};
-    if (!witness_.empty()) steps.emplace_back(op::check{witness_, any_version});
+    for (const auto& other : others_)
+        steps.emplace_back(op::check{other, any_version});
     return steps;
 }
 

@@ -34,6 +34,9 @@ class hold final : public returnable {
 public:
     hold(std::shared_ptr<core> client, std::shared_ptr<tenure> what, std::string full_path,
          std::int64_t czxid, bool can_downgrade = false);
+    /// Of several nodes, and without a token.
+    hold(std::shared_ptr<core> client, std::shared_ptr<tenure> what, std::string full_path,
+         std::vector<std::string> others);
 
     // Any thread.
     bool valid() const noexcept { return !over_.load(std::memory_order_acquire); }
@@ -41,8 +44,8 @@ public:
     const std::string& full_path() const noexcept {
         return shared_.load(std::memory_order_acquire) ? shared_path_ : full_path_;
     }
-    /// Another node that exists only as long as the hold. Before anybody else knows the hold.
-    void set_witness(std::string full_path) { witness_ = std::move(full_path); }
+    /// Another node that must exist for it. Before anybody else knows the hold.
+    void add_node(std::string full_path) { others_.push_back(std::move(full_path)); }
     /// What a multi must begin with, in order to be executed only under this hold.
     std::vector<operation> checks() const;
     bool can_downgrade() const noexcept { return can_downgrade_; }
@@ -77,7 +80,7 @@ private:
     std::shared_ptr<tenure> what_;
     bool released_ = false;
     std::string full_path_;
-    std::string witness_;
+    std::vector<std::string> others_;
     std::int64_t czxid_;
     std::atomic<bool> over_{false};
     error_code reason_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "line/line.hpp"
 #include "locks/metadata.hpp"
 #include "rules/names.hpp"
 #include "session/core.hpp"

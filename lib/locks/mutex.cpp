@@ -1,6 +1,8 @@
 #include "locks/attempt.hpp"
 #include "locks/contenders.hpp"
 #include "locks/line_lock.hpp"
+#include "locks/queued.hpp"
+#include "locks/revoke.hpp"
 
 #include <paddock/mutex.hpp>
 
@@ -30,6 +32,18 @@ void mutex::start_try_lock(detail::handler<void(error_code, guard)> h, impl_ptr 
 void mutex::start_try_lock_for(detail::handler<void(error_code, guard)> h, impl_ptr impl,
                                std::chrono::nanoseconds limit) {
     std::make_shared<attempt>(std::move(impl), std::move(h), attempt::kind::wait)->launch(limit);
+}
+
+void mutex::start_revoke(detail::handler<void(error_code)> h, impl_ptr impl, contender whom) {
+    detail::ask_back(std::move(impl), std::move(h), std::move(whom.path));
+}
+
+void mutex::start_kick(detail::handler<void(error_code)> h, impl_ptr impl, contender whom) {
+    detail::kick(std::move(impl), std::move(h), std::move(whom.path));
+}
+
+void mutex::start_enqueue(detail::handler<void(error_code, ticket)> h, impl_ptr impl) {
+    detail::enqueue(std::move(impl), std::move(h));
 }
 
 void mutex::start_contenders(detail::handler<void(error_code, std::vector<contender>)> h,

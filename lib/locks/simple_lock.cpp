@@ -55,7 +55,7 @@ void simple_lock::enter(caller who) {
 void simple_lock::look_first(caller who) {
     if (!connected()) return who->fail(errc::not_connected, terms_.on_over_budget);
     if (stage_ != stage::idle || !waiting_.empty()) return who->finish({}, {});
-    if (terms_.sync_first) catch_up(client(), terms_.path);
+    if (terms_.sync_first) catch_up(client(), lane::user, terms_.path);
     client().gate().submit(
         lane::user, 0,
         [path = terms_.path](native::calls& c, std::unique_ptr<native::completion> done) {

@@ -202,7 +202,7 @@ void simple_lock::grant(std::int64_t czxid) {
     if (waiting_.empty()) return give_back(*tenure_);
     client().expect_returns();
     const auto held = std::make_shared<hold>(terms_.client, tenure_, terms_.path, czxid);
-    held->set_witness(tenure_->marker);
+    held->add_node(tenure_->marker);
     tenure_->held = held;
     const auto who = std::move(waiting_.front());
     waiting_.pop_front();

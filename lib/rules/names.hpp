@@ -45,6 +45,8 @@ public:
     static naming of_shared_mutex() { return naming("__WRIT__", "__READ__"); }
     /// Curator's LeaderLatch.
     static naming of_election() { return naming("latch-", {}); }
+    /// The leases of Curator's InterProcessSemaphoreV2.
+    static naming of_leases() { return naming("lease-", {}); }
 
     /// The name to create a node with; the ensemble appends the sequence number.
     std::string prefix(const claims& ids, node_id id, role as = role::exclusive,
@@ -70,6 +72,9 @@ private:
     std::string shared_;
     bool kazoo_ = false; ///< kazoo's nodes are contenders, too
 };
+
+/// What Curator's Revoker writes into a contender's node to have the lock back.
+inline constexpr std::string_view revoke_message = "__REVOKE__";
 
 /// The name of the node beside a simple lock's own: that one's name is used again by others, this
 /// one is unique. It is no contender of any lock.

@@ -5,8 +5,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <string_view>
 
 namespace paddock::detail {
+
+/// What a node with a sequence number takes of the budget of nodes: its path, as a dying session's
+/// last transaction has it.
+inline std::size_t node_bytes(std::string_view directory, std::string_view prefix) noexcept {
+    constexpr std::size_t slash = 1, longest_sequence = 11, length_field = 4;
+    return directory.size() + slash + prefix.size() + longest_sequence + length_field;
+}
 
 /// A number of bytes that may be in use at one time. Who finds no room waits in a queue, first
 /// come, first served. Strand only.

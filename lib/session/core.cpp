@@ -38,6 +38,22 @@ void core::stop_pump() noexcept {
     pump_.reset();
 }
 
+void core::listen(std::weak_ptr<session_listener> who) {
+    if (listeners_.size() >= tidy_listeners_at_) {
+        std::erase_if(listeners_, [](const auto& one) { return one.expired(); });
+        tidy_listeners_at_ = 2 * listeners_.size() + 64;
+    }
+    listeners_.push_back(std::move(who));
+}
+
+template <typename Tell>
+void core::tell_rooms(Tell tell) {
+    if (lines) tell(*lines);
+    const auto all = listeners_; // some may come while the others are told
+    for (const auto& one : all)
+        if (const auto who = one.lock()) tell(*who);
+}
+
 void core::enter(client_state next) {
     state_.store(next, std::memory_order_release);
     state_waiters rest;
@@ -62,14 +78,14 @@ void core::on_connected(std::uint64_t) noexcept {
     gate_.connect(*pump_);
     enter(client_state::connected);
     sweeper_.on_connected();
-    if (lines) lines->on_connected();
+    tell_rooms([](session_listener& who) { who.on_connected(); });
     gate_.release();
 }
 
 void core::on_disconnected() noexcept {
     enter(client_state::suspended);
     sweeper_.on_suspended();
-    if (lines) lines->on_suspended();
+    tell_rooms([](session_listener& who) { who.on_suspended(); });
     gate_.disconnect();
 }
 
@@ -92,7 +108,7 @@ void core::next_epoch() {
     stop_pump();
     sweeper_.on_session_over();
     watches_.end_session(errc::session_expired);
-    if (lines) lines->on_expired();
+    tell_rooms([](session_listener& who) { who.on_expired(); });
     if (closed()) return;
     enter(client_state::connecting);
     open_session();
@@ -111,7 +127,7 @@ void core::close(error_code why) {
     gate_.close();
     stop_pump();
     watches_.close(why);
-    if (lines) lines->on_closed(why);
+    tell_rooms([why](session_listener& who) { who.on_closed(why); });
     sweeper_.on_session_over();
     if (wakeup_) wakeup_->stop();
     take_returns();

@@ -23,8 +23,8 @@
 
 namespace paddock::detail {
 
-/// The room above: hears, on the strand, of everything that happens to the session. While it is
-/// told of a connection nothing is sent; what it submits goes out behind the urgent requests.
+/// The rooms above: they hear, on the strand, of everything that happens to the session. While they
+/// are told of a connection nothing is sent; what they submit goes out behind the urgent requests.
 class session_listener {
 public:
     virtual ~session_listener() = default;
@@ -110,6 +110,8 @@ public:
 
     /// The room above, made by the first who needs it.
     std::unique_ptr<session_listener> lines;
+    /// Somebody else there who wants to hear of the session, after the lines, as long as he lives.
+    void listen(std::weak_ptr<session_listener> who);
 
     /// The execution context is being destroyed: lets go of everything that belongs to it.
     void shutdown() noexcept;
@@ -132,6 +134,8 @@ private:
     void next_epoch();
     void stop_pump() noexcept;
     void enter(client_state next);
+    template <typename Tell>
+    void tell_rooms(Tell tell);
 
     asio::any_io_executor io_;
     std::unique_ptr<environment> env_;
@@ -154,6 +158,8 @@ private:
     budget nodes_;
     class sweeper sweeper_;
     std::shared_ptr<native::pump> pump_;
+    std::vector<std::weak_ptr<session_listener>> listeners_; ///< besides the lines
+    std::size_t tidy_listeners_at_ = 64;
 
     std::atomic<returnable*> returned_{nullptr};
     std::unique_ptr<wakeup> wakeup_;

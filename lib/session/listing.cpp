@@ -13,28 +13,19 @@ std::size_t request_bytes(const std::string& path) { return path.size() + 64; }
 
 } // namespace
 
-void catch_up(core& client, const std::string& path) {
-    client.gate().submit(
-        lane::user, 0,
-        [path](native::calls& c, std::unique_ptr<native::completion> answered) {
-            return c.sync(path, std::move(answered));
-        },
-        [](const native::reply&) {});
-}
-
-void list(core& client, lane which, const std::string& directory, listing_answer done) {
+void list(core& client, lane which, const std::string& directory, listing_answer done, bool watch) {
     client.gate().submit(
         which, request_bytes(directory),
-        [directory](native::calls& c, std::unique_ptr<native::completion> answered) {
-            return c.children(directory, false, std::move(answered));
+        [directory, watch](native::calls& c, std::unique_ptr<native::completion> answered) {
+            return c.children(directory, watch, std::move(answered));
         },
         [done = std::move(done)](const native::reply& reply) mutable {
             done(reply.rc, {reply.names.begin(), reply.names.end()});
         });
 }
 
-void list_after_barrier(core& client, lane which, const std::string& directory,
-                        listing_answer done) {
+void list_after_barrier(core& client, lane which, const std::string& directory, listing_answer done,
+                        bool watch) {
     const auto never = rules::child(directory, "_c_" + client.claims().text(0) + "-barrier");
     auto fault = std::make_shared<int>(0);
     client.gate().submit(
@@ -49,10 +40,21 @@ void list_after_barrier(core& client, lane which, const std::string& directory,
                 result == rules::outcome::later)
                 *fault = reply.rc;
         });
-    list(client, which, directory,
-         [fault, done = std::move(done)](int code, std::vector<std::string> names) mutable {
-             done(*fault != 0 ? *fault : code, std::move(names));
-         });
+    list(
+        client, which, directory,
+        [fault, done = std::move(done)](int code, std::vector<std::string> names) mutable {
+            done(*fault != 0 ? *fault : code, std::move(names));
+        },
+        watch);
+}
+
+void catch_up(core& client, lane which, const std::string& path) {
+    client.gate().submit(
+        which, request_bytes(path),
+        [path](native::calls& c, std::unique_ptr<native::completion> done) {
+            return c.sync(path, std::move(done));
+        },
+        [](const native::reply&) {});
 }
 
 } // namespace paddock::detail

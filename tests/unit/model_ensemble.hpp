@@ -2,6 +2,7 @@
 
 #include "rules/outcome.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -29,8 +30,10 @@ inline void must(bool condition, const std::string& what) {
 }
 
 struct request {
-    enum kind { create, list, get, remove, barrier, make, unwatch } what;
-    std::string name; ///< of a create: without its sequence number
+    enum kind { create, list, get, remove, barrier, make, unwatch, swap } what;
+    std::string name;            ///< of a create: without its sequence number
+    std::string takes_over = {}; ///< of a swap: the node that goes
+    bool watch = false; ///< of a list; a get always sets one
 };
 
 struct reply {
@@ -39,7 +42,8 @@ struct reply {
     std::int64_t czxid = 0;
     std::vector<std::string> children{};
     std::int64_t zxid = 0; ///< how far the server was
-    enum kind { answer, deleted, changed } what = answer;
+    enum kind { answer, deleted, changed, child } what = answer;
+    std::int32_t value = 0; ///< of the counter
 };
 
 struct session {
@@ -59,9 +63,17 @@ struct znode {
     std::int64_t mzxid;
 };
 
+/// Names that are none of a node in the directory: the directory itself, for watches on its
+/// children, and a counter that is somewhere else.
+inline const std::string the_directory = ".";
+inline const std::string the_counter = "#";
+
 struct tree {
     bool directory = false;
     std::map<std::string, znode> nodes;
+    std::int64_t children_zxid = 0; ///< of the last change of the directory's children
+    std::int32_t counter = 0;
+    std::int64_t counter_zxid = 0;
 };
 
 class ensemble {
@@ -85,6 +97,10 @@ public:
         commit({txn::create, name, owner});
         return name;
     }
+    /// A node that is no sequential one.
+    void create_as(std::int64_t owner, const std::string& name) {
+        commit({txn::create, name, owner});
+    }
     void remove(const std::string& name) { commit({txn::remove, name, 0}); }
     void set(const std::string& name) { commit({txn::set, name, 0}); }
     void close(session& s) {
@@ -97,6 +113,18 @@ public:
     }
     void reap() {
         if (leader_.nodes.empty()) commit({txn::reap, {}, 0});
+    }
+    void count(std::int32_t value) { commit({txn::count, {}, value}); }
+    /// The greatest value of the counter since then.
+    std::int32_t greatest_count(std::int64_t since) const {
+        auto greatest = leader_.counter;
+        for (auto zxid = last(); zxid > 0; --zxid) {
+            const auto& t = log_[static_cast<std::size_t>(zxid - 1)];
+            if (t.what != txn::count) continue;
+            greatest = std::max(greatest, static_cast<std::int32_t>(t.owner));
+            if (zxid <= since) break; // what it was then
+        }
+        return greatest;
     }
 
     // At a server.
@@ -118,7 +146,15 @@ public:
         const auto& view = views_[index(s.server)];
         for (const auto& name : names) {
             const auto it = view.nodes.find(name);
-            if (it == view.nodes.end())
+            const bool counter = name == the_counter;
+            if (counter || name == the_directory) {
+                if ((counter ? view.counter_zxid : view.children_zxid) <= s.seen)
+                    s.watches.insert(name);
+                else
+                    tell(s, {.name = name,
+                             .zxid = applied(s),
+                             .what = counter ? reply::changed : reply::child});
+            } else if (it == view.nodes.end())
                 tell(s, {.name = name, .zxid = applied(s), .what = reply::deleted});
             else if (it->second.mzxid > s.seen)
                 tell(s, {.name = name, .zxid = applied(s), .what = reply::changed});
@@ -160,13 +196,22 @@ public:
             catch_up(s.server, last());
             break;
         case request::list:
-            list(s, out);
+            list(s, r.watch, out);
             break;
         case request::get:
             get(s, r.name, out);
             break;
         case request::unwatch:
             s.watches.erase(r.name);
+            break;
+        case request::swap: // if it was executed before, that is as good
+            if (!exists(r.name) && exists(r.takes_over)) {
+                commit({txn::create, r.name, s.id});
+                commit({txn::remove, r.takes_over, 0});
+            } else if (!exists(r.name)) {
+                out.result = outcome::missing;
+            }
+            catch_up(s.server, last());
             break;
         }
         out.zxid = applied(s);
@@ -181,9 +226,9 @@ public:
 
 private:
     struct txn {
-        enum kind { nothing, create, remove, set, close, make, reap } what;
+        enum kind { nothing, create, remove, set, close, make, reap, count } what;
         std::string name;
-        std::int64_t owner;
+        std::int64_t owner; ///< of a count: the value
     };
 
     static std::size_t index(int server) { return static_cast<std::size_t>(server); }
@@ -204,9 +249,12 @@ private:
     }
     void apply(int server, const txn& t) {
         const auto zxid = static_cast<std::int64_t>(++applied_[index(server)]);
+        auto& view = views_[index(server)];
         if (t.what == txn::set) fire(server, t.name, zxid, reply::changed);
-        change(views_[index(server)], t, zxid,
+        if (t.what == txn::count) fire(server, the_counter, zxid, reply::changed);
+        change(view, t, zxid,
                [&](const std::string& name) { fire(server, name, zxid, reply::deleted); });
+        if (view.children_zxid == zxid) fire(server, the_directory, zxid, reply::child);
     }
     void fire(int server, const std::string& name, std::int64_t zxid, reply::kind what) {
         for (auto* const s : sessions_)
@@ -221,9 +269,12 @@ private:
             break;
         case txn::create:
             where.nodes.emplace(t.name, znode{t.owner, zxid, zxid});
+            where.children_zxid = zxid;
             break;
         case txn::remove:
-            if (where.nodes.erase(t.name) > 0) gone(t.name);
+            if (where.nodes.erase(t.name) == 0) break;
+            where.children_zxid = zxid;
+            gone(t.name);
             break;
         case txn::set:
             if (const auto it = where.nodes.find(t.name); it != where.nodes.end())
@@ -233,6 +284,7 @@ private:
             for (auto it = where.nodes.begin(); it != where.nodes.end();) {
                 const auto here = it++;
                 if (here->second.owner != t.owner) continue;
+                where.children_zxid = zxid;
                 gone(here->first);
                 where.nodes.erase(here);
             }
@@ -242,20 +294,29 @@ private:
             break;
         case txn::reap:
             where.directory = false;
+            where.children_zxid = zxid;
+            break;
+        case txn::count:
+            where.counter = static_cast<std::int32_t>(t.owner);
+            where.counter_zxid = zxid;
             break;
         }
     }
 
-    void list(const session& s, reply& out) const {
+    void list(session& s, bool watch, reply& out) const {
         const auto& view = views_[index(s.server)];
         if (!view.directory) out.result = outcome::missing;
+        if (watch && view.directory) s.watches.insert(the_directory);
         for (const auto& [name, node] : view.nodes)
             out.children.push_back(name);
     }
     void get(session& s, const std::string& name, reply& out) const {
         const auto& view = views_[index(s.server)];
         const auto it = view.nodes.find(name);
-        if (it == view.nodes.end()) {
+        if (name == the_counter) {
+            out.value = view.counter;
+            s.watches.insert(name);
+        } else if (it == view.nodes.end()) {
             out.result = outcome::missing;
         } else {
             out.czxid = it->second.czxid;

@@ -1,0 +1,131 @@
+#include "locks/acquisition.hpp"
+#include "locks/permit_counter.hpp"
+#include "locks/semaphore_state.hpp"
+#include "rules/paths.hpp"
+#include "support/argument.hpp"
+
+#include <paddock/semaphore.hpp>
+
+#include <string>
+#include <utility>
+
+namespace paddock {
+
+namespace {
+
+void check_path(std::string_view name, std::string_view path) {
+    // With the data, the path of a node must stay far below 1 MiB.
+    constexpr std::size_t longest = 512;
+    if (const auto fault = rules::path_fault(path); !fault.empty())
+        throw bad_argument(name, path, fault);
+    if (path == "/" || path == "/zookeeper" || path.starts_with("/zookeeper/"))
+        throw bad_argument(name, path, "is reserved by ZooKeeper");
+    if (path.size() > longest) throw bad_argument(name, "is longer than 512 bytes");
+}
+
+void check(std::string_view path, std::int32_t permits, const semaphore_options& options) {
+    check_path("semaphore path", path);
+    if (permits < 1)
+        throw bad_argument("semaphore permits", std::to_string(permits), "is less than one");
+    if (!options.counter.empty()) {
+        check_path("semaphore_options::counter", options.counter);
+        for (const auto* const directory : {"/leases", "/locks"}) {
+            const auto own = std::string(path) + directory;
+            if (options.counter == own || options.counter.starts_with(own + '/'))
+                throw bad_argument("semaphore_options::counter", options.counter,
+                                   "is inside the semaphore's own directories");
+        }
+    }
+    if (options.acl.empty()) throw bad_argument("semaphore_options::acl", "is empty");
+    if (const auto fault = rules::utf8_fault(options.label); !fault.empty())
+        throw bad_argument("semaphore_options::label", fault);
+    if (options.label.size() > 16 * 1024)
+        throw bad_argument("semaphore_options::label", "is longer than 16 KiB");
+}
+
+std::shared_ptr<const detail::lease_lock> make_impl(const client& zk, std::string_view path,
+                                                    std::int32_t permits,
+                                                    semaphore_options options) {
+    check(path, permits, options);
+    const auto& root = zk.core()->root();
+    const auto directory = rules::below(root, path);
+    return std::make_shared<detail::lease_lock>(detail::lease_lock{
+        .place = {.client = zk.core(),
+                  .directory = rules::child(directory, "locks"),
+                  .names = rules::naming("lock"),
+                  .data = detail::metadata(options.label),
+                  .acl = std::move(options.acl),
+                  .persistent_parents = options.persistent_parents,
+                  .sync_first = options.sync_first,
+                  .on_expiry = options.on_expiry,
+                  .on_over_budget = options.on_over_budget},
+        .directory = rules::child(directory, "leases"),
+        .permits = permits,
+        .counter = options.counter.empty() ? "" : rules::below(root, options.counter)});
+}
+
+using detail::acquisition;
+
+std::shared_ptr<acquisition> start(detail::handler<void(error_code, guard)>&& h,
+                                   std::shared_ptr<const detail::lease_lock>&& impl,
+                                   std::int32_t count, acquisition::kind how) {
+    return std::make_shared<acquisition>(std::move(impl), static_cast<std::size_t>(count),
+                                         std::move(h), how);
+}
+
+} // namespace
+
+semaphore::semaphore(const client& zk, std::string_view path, std::int32_t permits,
+                     semaphore_options options)
+    : impl_(make_impl(zk, path, permits, std::move(options))) {}
+
+semaphore::semaphore(const client& zk, std::string_view path, std::int32_t permits)
+    : semaphore(zk, path, permits, semaphore_options()) {}
+
+asio::any_io_executor semaphore::get_executor() const {
+    return impl_->place.client->get_executor();
+}
+
+asio::any_io_executor semaphore::executor_for(std::int32_t count) const {
+    if (count < 1) throw bad_argument("semaphore count", std::to_string(count), "is less than one");
+    if (impl_->fixed() && count > impl_->permits)
+        throw bad_argument("semaphore count", std::to_string(count),
+                           "is more than the semaphore's " + std::to_string(impl_->permits));
+    return get_executor();
+}
+
+asio::any_io_executor semaphore::executor_for_setting(std::int32_t permits) const {
+    if (permits < 0)
+        throw bad_argument("semaphore permits", std::to_string(permits), "is negative");
+    if (impl_->fixed())
+        throw bad_argument("semaphore permits",
+                           "cannot be set: semaphore_options::counter is empty");
+    return get_executor();
+}
+
+void semaphore::start_acquire(detail::handler<void(error_code, guard)> h, impl_ptr impl,
+                              std::int32_t count) {
+    start(std::move(h), std::move(impl), count, acquisition::kind::wait)->launch(std::nullopt);
+}
+
+void semaphore::start_try_acquire(detail::handler<void(error_code, guard)> h, impl_ptr impl,
+                                  std::int32_t count) {
+    start(std::move(h), std::move(impl), count, acquisition::kind::only_if_free)
+        ->launch(std::nullopt);
+}
+
+void semaphore::start_try_acquire_for(detail::handler<void(error_code, guard)> h, impl_ptr impl,
+                                      std::int32_t count, std::chrono::nanoseconds limit) {
+    start(std::move(h), std::move(impl), count, acquisition::kind::wait)->launch(limit);
+}
+
+void semaphore::start_set_permits(detail::handler<void(error_code)> h, impl_ptr impl,
+                                  std::int32_t permits) {
+    detail::set_permits(std::move(impl), permits, std::move(h));
+}
+
+void semaphore::start_state(detail::handler<void(error_code, semaphore_state)> h, impl_ptr impl) {
+    detail::find_state(std::move(impl), std::move(h));
+}
+
+} // namespace paddock

@@ -1,0 +1,33 @@
+#include "session/lookout.hpp"
+
+#include <utility>
+
+namespace paddock::detail {
+
+lookout::lookout(watch_table& watches, std::string path, watch_kind kind,
+                 std::function<void(watch_event)> heard)
+    : watches_(watches), path_(std::move(path)), kind_(kind), heard_(std::move(heard)) {}
+
+watch_table::waiter lookout::set() {
+    if (waiter_ || !watches_.room_for(path_)) return waiter_;
+    waiter_ =
+        watches_.add(path_, kind_, [weak = weak_from_this()](error_code over, watch_event what) {
+            const auto self = weak.lock();
+            if (!self) return;
+            self->waiter_ = 0;
+            if (!over) self->heard_(what);
+        });
+    return waiter_;
+}
+
+bool lookout::answered(watch_table::waiter asked, bool seen) {
+    if (!seen && asked != 0 && asked == waiter_)
+        watches_.not_armed(path_, std::exchange(waiter_, 0));
+    return seen && asked != 0;
+}
+
+void lookout::forget() {
+    if (waiter_) watches_.drop(path_, std::exchange(waiter_, 0));
+}
+
+} // namespace paddock::detail

@@ -1,0 +1,241 @@
+// Who leaves while it acquires, at every point of the way: it is told at once, nothing of it stays,
+// and the others get their permits.
+
+#include "support/admin.hpp"
+#include "support/semaphore_harness.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace paddock;
+using namespace paddock::test;
+
+namespace {
+
+enum class way_out { total, terminal, time_limit };
+constexpr way_out ways_out[] = {way_out::total, way_out::terminal, way_out::time_limit};
+
+asking enter(semaphore& pool, std::int32_t count, way_out how) {
+    if (how == way_out::time_limit) return ask_for(pool, count, 100ms);
+    return ask(pool, count);
+}
+
+asio::awaitable<void> leave(asking a, way_out how) {
+    if (how == way_out::total) a->cancel(asio::cancellation_type::total);
+    if (how == way_out::terminal) a->cancel(asio::cancellation_type::terminal);
+    co_await finished(a);
+    CHECK_FALSE(held(a));
+    if (how == way_out::time_limit)
+        CHECK_MESSAGE(!a->error, a->error.message());
+    else
+        CHECK(a->error == asio::error::operation_aborted);
+}
+
+/// Where the world stands still meanwhile.
+struct place {
+    const char* name;
+    bool foreign_lease;
+    direction way;
+    std::int32_t opcode;
+    const char* path; ///< how it begins, below the semaphore's
+};
+constexpr place places[] = {
+    {"before the server hears of the place", false, direction::up, opcode::create2, "/locks"},
+    {"before the place's answer", false, direction::down, opcode::create2, "/locks"},
+    {"before the answer about the line", false, direction::down, opcode::children2, "/locks"},
+    {"before the server hears of a lease", false, direction::up, opcode::create2, "/leases"},
+    {"before a lease's answer", false, direction::down, opcode::create2, "/leases"},
+    {"before the server is asked for leases", false, direction::up, opcode::children2, "/leases"},
+    {"before the answer about the leases", false, direction::down, opcode::children2, "/leases"},
+    {"before a lease's answer, with too few", true, direction::down, opcode::create2, "/leases"},
+    {"before the leases, with too few", true, direction::down, opcode::children2, "/leases"},
+};
+
+} // namespace
+
+CO_TEST("who acquires leaves at any point of its way") {
+    test.time_limit(60s);
+    semaphore_scene s(executor);
+    s.direct.make_path(s.path + "/leases");
+    s.direct.make_path(s.path + "/locks");
+    co_await s.zk.connect();
+    for (const auto how : ways_out)
+        for (const auto& at : places) {
+            INFO(at.name << ", way out " << static_cast<int>(how));
+            std::string theirs;
+            if (at.foreign_lease) theirs = s.foreign_lease();
+            s.proxy.hold_if(at.way, [&](const frame& f) {
+                return f.opcode == at.opcode && f.path.starts_with(s.path + at.path);
+            });
+            const auto a = enter(s.pool, 2, how);
+            co_await eventually([&] { return s.proxy.waiting(at.way) > 0; });
+            CHECK_FALSE(a->done());
+            co_await leave(a, how); // while nothing moves
+            const auto next = ask(s.pool, 2);
+            s.proxy.release(at.way);
+            if (at.foreign_lease) s.direct.remove(theirs);
+            co_await granted(next);
+            co_await s.until(2, 0);
+            co_await held(next).unlock();
+            CHECK(s.leases().empty());
+            CHECK(a->times == 1);
+        }
+    co_await eventually(
+        [&] { return count_watches_under(shared_server().admin_port(), s.path) == 0; });
+}
+
+CO_TEST("who waits for permits leaves, and who is behind it comes in") {
+    semaphore_scene s(executor);
+    for (const auto how : ways_out) {
+        const auto theirs = s.foreign_lease();
+        const auto a = enter(s.pool, 2, how);
+        const auto b = ask(s.pool);
+        co_await s.until(3, 2);
+        CHECK_FALSE(b->done());
+        co_await leave(a, how);
+        co_await granted(b);
+        co_await s.until(2, 0);
+        co_await held(b).unlock();
+        s.direct.remove(theirs);
+    }
+}
+
+CO_TEST("who acquires leaves while there is no connection") {
+    semaphore_scene s(executor);
+    s.proxy.refuse(true);
+    for (const auto how : ways_out)
+        co_await leave(enter(s.pool, 2, how), how);
+    s.proxy.refuse(false);
+    co_await s.zk.connect();
+    for (const auto how : ways_out) {
+        const auto theirs = s.foreign_lease();
+        const auto a = enter(s.pool, 2, how);
+        co_await s.until(3, 1);
+        s.proxy.refuse(true);
+        s.proxy.cut_all(cut::rst);
+        co_await eventually([&] { return s.zk.state() == client_state::suspended; });
+        co_await leave(a, how);
+        CHECK(s.leases().size() == 3);
+        s.proxy.refuse(false);
+        co_await s.until(1, 0);
+        s.direct.remove(theirs);
+        co_await s.until_connected();
+    }
+}
+
+CO_TEST("leases that nobody waits for any more are cleared away when their answers were lost") {
+    semaphore_scene s(executor);
+    s.direct.make_path(s.path + "/leases");
+    s.direct.make_path(s.path + "/locks");
+    co_await s.zk.connect();
+    s.proxy.hold_if(direction::down, [&](const frame& f) {
+        return f.opcode == opcode::create2 && f.path.starts_with(s.path + "/leases");
+    });
+    const auto a = ask(s.pool, 2);
+    co_await s.until(2, 1);
+    a->cancel();
+    co_await finished(a);
+    s.proxy.cut_all(cut::rst);
+    s.proxy.release(direction::down);
+    co_await s.until(0, 0);
+}
+
+CO_TEST("when a cancellation meets the grant, either wins, and the next is served") {
+    test.time_limit(60s);
+    semaphore_scene s(executor);
+    int won = 0, left = 0;
+    for (int hops = 0; hops < 60; ++hops) {
+        const auto theirs = s.foreign_lease();
+        const auto a = ask(s.pool, 2);
+        const auto b = ask(s.pool);
+        co_await s.until(3, 2);
+        s.proxy.hold(direction::down);
+        s.direct.remove(theirs);
+        co_await eventually([&] { return s.proxy.waiting(direction::down) > 0; });
+        if (hops % 3 == 0) a->cancel();
+        s.proxy.release(direction::down);
+        if (hops % 3 == 1) a->cancel();
+        asio::steady_timer moment(executor, hops * 20us);
+        co_await moment.async_wait(asio::use_awaitable);
+        a->cancel();
+        co_await finished(a);
+        if (a->error) {
+            CHECK(a->error == asio::error::operation_aborted);
+            ++left;
+        } else {
+            CHECK(held(a).valid());
+            ++won;
+            held(a) = guard();
+        }
+        co_await granted(b);
+        co_await held(b).unlock();
+        co_await s.until(0, 0);
+    }
+    MESSAGE(won << " won, " << left << " left");
+    CHECK(won > 0);
+    CHECK(left > 0);
+}
+
+CO_TEST("a semaphore and its client may go while somebody waits, and while permits are held") {
+    semaphore_scene s(executor);
+    const auto theirs = s.foreign_lease();
+    asking a, b, c;
+    {
+        client brief(executor, s.proxy.address());
+        {
+            semaphore pool(brief, s.path, 2);
+            a = ask(pool);
+            co_await granted(a);
+            b = ask(pool);
+            c = ask(pool);
+        }
+        co_await s.until(3, 2);
+        CHECK_FALSE(b->done());
+    }
+    co_await finished(b);
+    co_await finished(c);
+    CHECK(b->error == errc::closed);
+    CHECK(c->error == errc::closed);
+    CHECK_FALSE(held(a).valid());
+    co_await s.until(1, 0);
+}
+
+CO_TEST("without the right to create leases nobody acquires, and nobody is kept from trying") {
+    semaphore_scene s(executor);
+    s.direct.make_path(s.path);
+    s.direct.create(s.path + "/leases", "", node_mode::persistent,
+                    {paddock::test::acl_entry{.permissions = 1}});
+    for (int i = 0; i < 3; ++i) {
+        const auto a = ask(s.pool, 2);
+        co_await finished(a);
+        CHECK(a->error == zk_errc::no_auth);
+    }
+    co_await s.until(0, 0);
+}
+
+CO_TEST("permits wait for the budget, or fail, and what it can never hold is refused") {
+    client_options options;
+    options.budgets.node_path_bytes = 1024; // twelve leases or so
+    semaphore_scene s(executor, 1000, {}, options);
+    semaphore strict(s.zk, s.path, 1000, {.on_over_budget = on_over_budget::fail});
+    const auto a = ask(s.pool, 8);
+    co_await granted(a);
+    const auto refused = ask(strict, 8);
+    co_await finished(refused);
+    CHECK(refused->error == errc::over_budget);
+    const auto never = ask(s.pool, 100);
+    co_await finished(never);
+    CHECK(never->error == errc::over_budget);
+    const auto b = ask(s.pool, 8);
+    co_await s.zk.exists("/");
+    CHECK_FALSE(b->done());
+    const auto tried = ask_now(s.pool, 8);
+    co_await finished(tried);
+    CHECK_FALSE(tried->error);
+    CHECK_FALSE(held(tried));
+    const auto c = ask(s.pool, 8);
+    c->cancel();
+    co_await finished(c);
+    co_await held(a).unlock();
+    co_await granted(b);
+    co_await s.until(8, 0);
+}

@@ -1,0 +1,275 @@
+// Semaphores when connections break and sessions end: all permits or none, and nothing left.
+
+#include "support/semaphore_harness.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace paddock;
+using namespace paddock::test;
+
+namespace {
+
+constexpr std::ptrdiff_t places[] = {0, 9, -1}; // bytes that still go through; -1: all of them
+constexpr direction ways[] = {direction::up, direction::down};
+
+asio::awaitable<void> returned(asking a) {
+    const auto end = give_back(held(a));
+    co_await finished(end);
+    CHECK_MESSAGE(!end->error, end->error.message());
+}
+
+} // namespace
+
+CO_TEST("a connection cut anywhere costs two free permits nothing but time") {
+    test.time_limit(120s);
+    semaphore_scene s(executor);
+    s.direct.make_path(s.path + "/leases");
+    s.direct.make_path(s.path + "/locks");
+    co_await s.zk.connect();
+    std::size_t cuts = 0;
+    for (const auto way : ways)
+        for (const auto bytes : places)
+            for (std::size_t n = 0; n < 30; ++n) {
+                INFO("frame " << n << ", direction " << static_cast<int>(way) << ", after " << bytes
+                              << " bytes");
+                s.proxy.cut_at(way, n, bytes, n % 2 == 0 ? cut::fin : cut::rst);
+                const auto a = ask(s.pool, 2);
+                co_await granted(a);
+                co_await s.until(2, 0);
+                co_await returned(a);
+                co_await s.until(0, 0);
+                if (s.proxy.cuts() == cuts) break;
+                cuts = s.proxy.cuts();
+                co_await s.until_connected();
+            }
+    s.proxy.forget_plans();
+    MESSAGE(cuts << " cuts");
+    CHECK(cuts >=
+          2 * 3 * 8); // place, list, two leases, list, delete of the place and of the leases
+    CHECK(s.zk.epoch() == 1);
+}
+
+CO_TEST("a connection cut anywhere costs two permits that are waited for nothing but time") {
+    test.time_limit(120s);
+    semaphore_scene s(executor);
+    s.direct.make_path(s.path + "/locks");
+    co_await s.zk.connect();
+    std::size_t cuts = 0;
+    for (const auto way : ways)
+        for (std::size_t n = 0; n < 60; ++n) {
+            const auto bytes = places[n % 3];
+            INFO("frame " << n << ", direction " << static_cast<int>(way) << ", after " << bytes
+                          << " bytes");
+            const auto theirs = s.foreign_lease();
+            s.proxy.cut_at(way, n, bytes, n % 2 == 0 ? cut::fin : cut::rst);
+            const auto a = ask(s.pool, 2);
+            const auto b = ask(s.pool, 1);
+            // Two leases for the first, and no third one after everything was repaired.
+            co_await s.until(3, 2);
+            co_await s.until_connected();
+            co_await s.zk.exists("/");
+            co_await s.until(3, 2);
+            CHECK_FALSE(a->done());
+            s.direct.remove(theirs);
+            co_await granted(a);
+            CHECK_FALSE(b->done());
+            co_await returned(a);
+            co_await granted(b);
+            co_await returned(b);
+            co_await s.until(0, 0);
+            if (s.proxy.cuts() == cuts) break;
+            cuts = s.proxy.cuts();
+            co_await s.until_connected();
+        }
+    s.proxy.forget_plans();
+    MESSAGE(cuts << " cuts");
+    CHECK(cuts >= 20);
+    CHECK(s.zk.epoch() == 1);
+}
+
+CO_TEST("a connection cut anywhere costs permits of a counter nothing but time") {
+    test.time_limit(120s);
+    const auto counter = fresh_root() + "/limit";
+    semaphore_scene s(executor, 1, {.counter = counter});
+    co_await s.zk.connect();
+    std::size_t cuts = 0;
+    for (const auto way : ways)
+        for (std::size_t n = 0; n < 60; ++n) {
+            INFO("frame " << n << ", direction " << static_cast<int>(way));
+            s.proxy.cut_at(way, n, places[n % 3], n % 2 == 0 ? cut::fin : cut::rst);
+            const auto a = ask(s.pool, 2);
+            co_await s.until(2, 1);
+            co_await s.until_connected();
+            co_await eventually([&] { return s.direct.exists(counter); });
+            CHECK_FALSE(a->done());
+            s.direct.set(counter, shared_count(2));
+            co_await granted(a);
+            co_await returned(a);
+            co_await s.until(0, 0);
+            s.direct.remove(counter);
+            s.direct.remove_all(s.path);
+            if (s.proxy.cuts() == cuts) break;
+            cuts = s.proxy.cuts();
+            co_await s.until_connected();
+        }
+    s.proxy.forget_plans();
+    MESSAGE(cuts << " cuts");
+    CHECK(cuts >= 20);
+    CHECK(s.zk.epoch() == 1);
+}
+
+CO_TEST("permits that are held outlive a lost connection") {
+    semaphore_scene s(executor);
+    const auto a = ask(s.pool, 2);
+    co_await granted(a);
+    const auto b = ask(s.pool);
+    co_await s.until(3, 1);
+    const auto before = s.leases();
+    for (const auto how : {cut::fin, cut::rst}) {
+        const auto connections = s.proxy.accepted();
+        s.proxy.cut_all(how);
+        co_await eventually([&] { return s.proxy.accepted() > connections; });
+        co_await s.until_connected();
+        co_await s.zk.exists("/");
+        CHECK(s.leases() == before);
+        CHECK(held(a).valid());
+        CHECK_FALSE(b->done());
+    }
+    s.proxy.refuse(true);
+    s.proxy.cut_all(cut::rst);
+    co_await eventually([&] { return s.zk.state() == client_state::suspended; });
+    held(a) = guard(); // the deletes go out when there is a connection
+    s.proxy.refuse(false);
+    co_await granted(b);
+    co_await s.until(1, 0);
+}
+
+CO_TEST("a lease that is deleted while there is no connection is missed by its owner") {
+    semaphore_scene s(executor);
+    const auto theirs = s.foreign_lease();
+    const auto a = ask(s.pool);
+    co_await granted(a);
+    const auto told = end_of(held(a));
+    const auto b = ask(s.pool);
+    co_await s.until(3, 1);
+    s.proxy.refuse(true);
+    s.proxy.cut_all(cut::rst);
+    co_await eventually([&] { return s.zk.state() == client_state::suspended; });
+    const auto mine = s.leases();
+    for (const auto& name : mine)
+        if (s.path + "/leases/" + name != theirs) s.direct.remove(s.path + "/leases/" + name);
+    s.proxy.refuse(false);
+    co_await finished(told);
+    CHECK(told->error == errc::node_deleted);
+    co_await granted(b); // its own was deleted, too, and is made again
+    CHECK(s.leases().size() == 2);
+}
+
+CO_TEST("an expired session takes its permits along, and who waits queues again") {
+    semaphore_scene s(executor);
+    const auto a = ask(s.pool, 2);
+    co_await granted(a);
+    const auto told = end_of(held(a));
+    const auto b = ask(s.pool, 2);
+    const auto c = ask(s.pool);
+    co_await s.until(4, 2);
+    s.expire();
+    co_await finished(told);
+    CHECK(told->error == errc::session_expired);
+    CHECK_FALSE(held(a).valid());
+    co_await granted(b);
+    CHECK(s.zk.epoch() == 2);
+    co_await s.until(3, 1);
+    CHECK_FALSE(c->done());
+    const auto end = give_back(held(a));
+    co_await finished(end);
+    CHECK(end->error == errc::lock_lost);
+    CHECK(held(b).valid());
+    CHECK(s.leases().size() == 3);
+    co_await returned(b);
+    co_await granted(c);
+    co_await returned(c);
+    co_await s.until(0, 0);
+}
+
+CO_TEST("who holds permits hears of the end of its session, however young they are") {
+    semaphore_scene s(executor);
+    co_await s.zk.connect();
+    for (std::uint64_t epoch = 1; epoch < 4; ++epoch) {
+        co_await s.until_epoch(epoch);
+        const auto a = ask(s.pool);
+        const auto place_gone = [&] { return a->done(); };
+        co_await eventually(place_gone);
+        s.expire();
+        const auto told = end_of(held(a));
+        co_await finished(told);
+        CHECK(told->error == errc::session_expired);
+    }
+}
+
+CO_TEST("a session that expires under the creates starts the acquisition anew") {
+    semaphore_scene s(executor);
+    s.direct.make_path(s.path + "/leases");
+    co_await s.zk.connect();
+    std::uint64_t epoch = 1;
+    struct {
+        direction way;
+        std::int32_t opcode;
+    } const points[] = {{direction::up, opcode::create2},
+                        {direction::down, opcode::create2},
+                        {direction::up, opcode::children2},
+                        {direction::down, opcode::children2}};
+    for (const auto& at : points) {
+        co_await s.until_epoch(epoch++);
+        s.proxy.hold_if(at.way, [&](const frame& f) {
+            return f.opcode == at.opcode && f.path.starts_with(s.path + "/leases");
+        });
+        const auto a = ask(s.pool, 2);
+        const auto b = ask(s.pool);
+        co_await eventually([&] { return s.proxy.waiting(at.way) > 0; });
+        s.expire();
+        s.proxy.cut_all(cut::rst);
+        s.proxy.release(at.way);
+        co_await granted(a);
+        CHECK(s.zk.epoch() == epoch);
+        co_await returned(a);
+        co_await granted(b);
+        co_await returned(b);
+        co_await s.until(0, 0);
+    }
+}
+
+CO_TEST("who shall not queue again fails when the session expires") {
+    semaphore_scene s(executor, 2, {.on_expiry = on_expiry::fail});
+    const auto theirs = s.foreign_lease();
+    const auto first = ask(s.pool, 2);
+    const auto second = ask(s.pool);
+    co_await s.until(3, 2);
+    s.expire();
+    co_await finished(first);
+    co_await finished(second);
+    CHECK(first->error == errc::session_expired);
+    CHECK(second->error == errc::session_expired);
+    co_await s.until(1, 0);
+}
+
+CO_TEST("leases whose creates were lost are found again, and none is made twice") {
+    semaphore_scene s(executor, 20);
+    s.direct.make_path(s.path + "/leases");
+    s.direct.make_path(s.path + "/locks");
+    co_await s.zk.connect();
+    s.proxy.hold_if(direction::down, [&](const frame& f) {
+        return f.opcode == opcode::create2 && f.path.starts_with(s.path + "/leases");
+    });
+    const auto a = ask(s.pool, 20);
+    co_await s.until(20, 1);
+    const auto before = s.leases();
+    s.proxy.forget_frames();
+    s.proxy.cut_all(cut::rst);
+    s.proxy.release(direction::down);
+    co_await granted(a);
+    CHECK(s.leases() == before);
+    CHECK(s.sent(opcode::create2) == 0);
+    co_await returned(a);
+    co_await s.until(0, 0);
+}

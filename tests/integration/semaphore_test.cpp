@@ -1,0 +1,391 @@
+// Semaphores over a healthy connection: who gets permits, how many, and in which order.
+
+#include "support/admin.hpp"
+#include "support/semaphore_harness.hpp"
+
+#include <doctest/doctest.h>
+
+#include <random>
+#include <set>
+
+using namespace paddock;
+using namespace paddock::test;
+
+namespace {
+
+using codes = std::vector<std::int32_t>;
+
+std::size_t watches(const semaphore_scene& s) {
+    return count_watches_under(shared_server().admin_port(), s.path);
+}
+
+asio::awaitable<void> returned(asking a) {
+    const auto end = give_back(held(a));
+    co_await finished(end);
+    CHECK_MESSAGE(!end->error, end->error.message());
+}
+
+} // namespace
+
+CO_TEST("a permit that is free is acquired, and given back without a trace") {
+    semaphore_scene s(executor);
+    guard one = co_await s.pool.acquire();
+    CHECK(one.valid());
+    CHECK(one.path().starts_with(s.path + "/leases/_c_"));
+    CHECK(one.path().find("-lease-") != std::string_view::npos);
+    CHECK(one.fencing_token() == fencing_token{});
+    co_await one.verify();
+    co_await s.until(1, 0);
+    co_await one.unlock();
+    CHECK(s.leases().empty());
+    co_await eventually([&] { return watches(s) == 0; });
+}
+
+CO_TEST("an acquisition asks everything in two flights") {
+    semaphore_scene s(executor);
+    s.direct.make_path(s.path + "/leases");
+    s.direct.make_path(s.path + "/locks");
+    co_await s.zk.connect();
+    s.proxy.forget_frames();
+    const auto a = ask(s.pool, 2);
+    co_await granted(a);
+    codes seen;
+    for (const auto& f : s.proxy.snapshot().frames)
+        if (f.way == direction::up && f.counts()) seen.push_back(f.opcode);
+    seen.resize(5);
+    CHECK(seen == codes{opcode::create2, opcode::children2, opcode::create2, opcode::create2,
+                        opcode::children2});
+    co_await returned(a);
+}
+
+CO_TEST("no more leases than permits, over several clients, and first come, first served") {
+    semaphore_scene s(executor);
+    client other(executor, shared_server().address());
+    semaphore theirs(other, s.path, 2);
+    std::vector<asking> all;
+    for (std::size_t i = 0; i < 8; ++i) {
+        all.push_back(i % 2 == 0 ? ask(s.pool) : ask(theirs));
+        // In the line one after the other; those with a lease have left it.
+        co_await eventually([&] {
+            const auto served = static_cast<std::size_t>(
+                std::count_if(all.begin(), all.end(), [](const auto& a) { return a->done(); }));
+            return served == std::min<std::size_t>(i + 1, 2) && s.locks().size() == i + 1 - served;
+        });
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        co_await granted(all[i]);
+        if (i + 1 < all.size()) co_await granted(all[i + 1]);
+        const auto served =
+            std::count_if(all.begin(), all.end(), [](const auto& a) { return a->done(); });
+        CHECK(served == static_cast<std::ptrdiff_t>(std::min(i + 2, all.size())));
+        co_await returned(all[i]);
+    }
+    co_await s.until(0, 0);
+}
+
+CO_TEST("several permits are taken all or none, and given back together") {
+    semaphore_scene s(executor, 3);
+    const auto two = ask(s.pool, 2);
+    co_await granted(two);
+    const auto again = ask(s.pool, 2);
+    const auto one = ask(s.pool); // would fit, but comes later
+    co_await s.until(4, 2);
+    CHECK_FALSE(again->done());
+    CHECK_FALSE(one->done());
+    co_await returned(two);
+    co_await granted(again);
+    co_await granted(one);
+    CHECK(s.leases().size() == 3);
+    held(again) = guard();
+    held(one) = guard();
+    const auto everything = ask(s.pool, 3);
+    co_await granted(everything);
+    CHECK(s.leases().size() == 3);
+    co_await returned(everything);
+    CHECK(s.leases().empty());
+}
+
+CO_TEST("trying writes nothing when there is too little, or somebody waits") {
+    semaphore_scene s(executor);
+    s.direct.make_path(s.path + "/leases");
+    s.direct.make_path(s.path + "/locks");
+    co_await s.zk.connect();
+    const auto theirs = s.foreign_lease();
+    s.proxy.forget_frames();
+    const auto too_many = ask_now(s.pool, 2);
+    co_await finished(too_many);
+    CHECK_FALSE(too_many->error);
+    CHECK_FALSE(held(too_many));
+    const auto waiting = queue_up(s.direct, s.path + "/locks");
+    const auto behind = ask_now(s.pool);
+    co_await finished(behind);
+    CHECK_FALSE(behind->error);
+    CHECK_FALSE(held(behind));
+    CHECK(s.sent(opcode::create2) == 0);
+    s.direct.remove(waiting);
+    const auto now = ask_now(s.pool);
+    co_await granted(now);
+    const auto late = ask_for(s.pool, 1, 0s);
+    co_await finished(late);
+    CHECK_FALSE(late->error);
+    CHECK_FALSE(held(late));
+    s.direct.remove(theirs);
+    co_await returned(now);
+}
+
+CO_TEST("trying without a connection") {
+    semaphore_scene s(executor);
+    s.proxy.refuse(true);
+    const auto a = ask_now(s.pool);
+    co_await finished(a);
+    CHECK(a->error == errc::not_connected);
+    const auto b = ask_for(s.pool, 1, 0s);
+    co_await finished(b);
+    CHECK_FALSE(b->error);
+    CHECK_FALSE(held(b));
+    const auto c = ask_for(s.pool, 1, 50ms);
+    co_await finished(c);
+    CHECK_FALSE(c->error);
+    CHECK_FALSE(held(c));
+}
+
+CO_TEST("a time limit is one for everything, and leaves nothing") {
+    semaphore_scene s(executor);
+    const auto a = ask(s.pool);
+    co_await granted(a);
+    const auto both = ask_for(s.pool, 2, 100ms);
+    const auto behind = ask_for(s.pool, 1, 200ms);
+    co_await s.until(3, 2);
+    co_await finished(both);
+    CHECK_FALSE(both->error);
+    CHECK_FALSE(held(both));
+    co_await finished(behind); // its turn comes in time
+    CHECK(held(behind).valid());
+    co_await s.until(2, 0);
+    const auto never = ask_for(s.pool, 1, 50ms);
+    co_await finished(never);
+    CHECK_FALSE(held(never));
+    co_await s.until(2, 0);
+    const auto point = start<guard>([&](auto token) {
+        s.pool.try_acquire_until(1, std::chrono::steady_clock::now() + 50ms, std::move(token));
+    });
+    co_await finished(point);
+    CHECK_FALSE(held(point));
+    co_await returned(a);
+    co_await returned(behind);
+    co_await s.until(0, 0);
+}
+
+CO_TEST("leases of others count, whatever their names") {
+    semaphore_scene s(executor);
+    const auto theirs = s.foreign_lease();
+    s.direct.create(s.path + "/leases/odd", "", node_mode::ephemeral);
+    const auto a = ask(s.pool);
+    co_await s.until(3, 1);
+    CHECK_FALSE(a->done());
+    s.direct.remove(theirs);
+    co_await granted(a);
+    const auto curator = queue_up(s.direct, s.path + "/locks");
+    s.direct.remove(s.path + "/leases/odd");
+    const auto b = ask(s.pool);
+    co_await s.until(1, 2);
+    CHECK_FALSE(b->done()); // Curator is acquiring
+    const auto their_lease = s.foreign_lease();
+    s.direct.remove(curator);
+    co_await s.until(3, 1);
+    CHECK_FALSE(b->done());
+    s.direct.remove(their_lease);
+    co_await granted(b);
+}
+
+CO_TEST("a lease that is deleted while its owner waits is made again") {
+    semaphore_scene s(executor);
+    const auto theirs = s.foreign_lease();
+    const auto a = ask(s.pool, 2);
+    co_await s.until(3, 1);
+    const auto before = s.leases();
+    for (const auto& name : before)
+        if (s.path + "/leases/" + name != theirs) {
+            s.direct.remove(s.path + "/leases/" + name);
+            break;
+        }
+    co_await eventually([&] { return s.leases().size() == 3 && s.leases() != before; });
+    CHECK_FALSE(a->done());
+    s.direct.remove(theirs);
+    co_await granted(a);
+    CHECK(s.leases().size() == 2);
+    co_await returned(a);
+    co_await s.until(0, 0);
+}
+
+CO_TEST("a place in the line that is deleted while its owner waits for permits is taken anew") {
+    semaphore_scene s(executor);
+    const auto theirs = s.foreign_lease();
+    const auto a = ask(s.pool, 2);
+    co_await s.until(3, 1);
+    const auto place = s.locks().front();
+    s.direct.remove(s.path + "/locks/" + place);
+    co_await eventually([&] { return s.locks().size() == 1 && s.locks().front() != place; });
+    CHECK_FALSE(a->done());
+    s.direct.remove(theirs);
+    co_await granted(a);
+    co_await s.until(2, 0);
+}
+
+CO_TEST("a guard is lost with any of its leases, and gives the others back when it goes") {
+    semaphore_scene s(executor, 3);
+    const auto a = ask(s.pool, 2);
+    const auto b = ask(s.pool);
+    co_await granted(a);
+    co_await granted(b);
+    const auto told = end_of(held(a));
+    const auto names = s.leases();
+    const auto second = s.path + "/leases/" + names[1];
+    REQUIRE(second != held(a).path());
+    s.direct.remove(second);
+    co_await finished(told);
+    CHECK(told->error == errc::node_deleted);
+    CHECK_FALSE(held(a).valid());
+    CHECK(held(b).valid());
+    co_await s.until(2, 0);
+    held(a) = guard();
+    co_await s.until(1, 0);
+}
+
+CO_TEST("a transaction is executed only while all leases exist") {
+    semaphore_scene s(executor);
+    const auto a = ask(s.pool, 2);
+    co_await granted(a);
+    std::vector<operation> steps{op::create{s.path + "/result", "1"}};
+    const auto first = start<std::vector<operation_result>>(
+        [&](auto token) { held(a).transaction(steps, std::move(token)); });
+    co_await finished(first);
+    CHECK_MESSAGE(!first->error, first->error.message());
+    CHECK(std::get<0>(first->result).size() == 1);
+    s.direct.remove(s.path + "/leases/" + s.leases()[1]);
+    steps = {op::create{s.path + "/another", "1"}};
+    const auto second = start<std::vector<operation_result>>(
+        [&](auto token) { held(a).transaction(steps, std::move(token)); });
+    co_await finished(second);
+    CHECK(second->error == errc::lock_lost);
+    CHECK_FALSE(s.direct.exists(s.path + "/another"));
+}
+
+CO_TEST("who waits has one watch on the leases, and who got its permits has none") {
+    semaphore_scene s(executor);
+    const auto theirs = s.foreign_lease();
+    const auto more = s.foreign_lease();
+    std::vector<asking> all;
+    for (int i = 0; i < 5; ++i)
+        all.push_back(ask(s.pool));
+    co_await s.until(3, 5);
+    s.proxy.forget_frames();
+    s.direct.remove(theirs);
+    co_await granted(all[0]);
+    s.direct.remove(more);
+    co_await granted(all[1]);
+    co_await eventually([&] {
+        return s.proxy.snapshot().count_if([&](const frame& f) {
+            return f.opcode == opcode::notification && f.path == s.path + "/leases";
+        }) >= 2;
+    });
+    // The leases of the first two once they are old enough, one look at the directory, and the
+    // places of those who stand in the line.
+    co_await eventually([&] { return s.locks().size() == 3 && watches(s) <= 2 + 1 + 3; });
+    for (auto& a : all) {
+        co_await granted(a);
+        co_await returned(a);
+    }
+    co_await eventually([&] { return watches(s) == 0; });
+}
+
+CO_TEST("one permit: a semaphore as a mutex") {
+    semaphore_scene s(executor, 1);
+    client other(executor, shared_server().address());
+    semaphore theirs(other, s.path, 1);
+    int inside = 0, turns = 0;
+    const auto work = [&](semaphore& pool) -> asio::awaitable<void> {
+        for (int i = 0; i < 50; ++i) {
+            guard hold = co_await pool.acquire();
+            CHECK(++inside == 1);
+            ++turns;
+            co_await asio::post(executor, asio::use_awaitable);
+            --inside;
+            co_await hold.unlock();
+        }
+    };
+    int open = 2;
+    for (auto* const pool : {&s.pool, &theirs})
+        asio::co_spawn(executor, work(*pool), [&](std::exception_ptr failed) {
+            CHECK(!failed);
+            --open;
+        });
+    co_await eventually([&] { return open == 0; });
+    CHECK(turns == 100);
+    co_await s.until(0, 0);
+}
+
+CO_TEST("a crowd of clients takes one to three of five permits, and never more than five") {
+    test.time_limit(60s);
+    semaphore_scene s(executor, 5);
+    std::vector<std::unique_ptr<client>> clients;
+    std::vector<std::unique_ptr<semaphore>> pools;
+    int taken = 0, most = 0, open = 0;
+    const auto work = [&](semaphore& pool, unsigned seed) -> asio::awaitable<void> {
+        std::minstd_rand random(seed);
+        for (int i = 0; i < 12; ++i) {
+            const int count = 1 + static_cast<int>(random() % 3);
+            guard hold = co_await pool.acquire(count);
+            taken += count;
+            most = std::max(most, taken);
+            CHECK(taken <= 5);
+            co_await asio::post(executor, asio::use_awaitable);
+            taken -= count;
+            hold = guard();
+        }
+    };
+    for (unsigned i = 0; i < 4; ++i) {
+        clients.push_back(std::make_unique<client>(executor, shared_server().address()));
+        pools.push_back(std::make_unique<semaphore>(*clients.back(), s.path, 5));
+        for (unsigned k = 0; k < 3; ++k) {
+            ++open;
+            asio::co_spawn(executor, work(*pools.back(), 10 * i + k + 1),
+                           [&](std::exception_ptr failed) {
+                               CHECK(!failed);
+                               --open;
+                           });
+        }
+    }
+    co_await eventually([&] { return open == 0; }, 50s);
+    CHECK(most >= 3);
+    co_await s.until(0, 0);
+}
+
+CO_TEST("who uses the semaphore can be seen") {
+    semaphore_scene s(executor, 2, {.label = "printer"});
+    const auto empty = co_await s.pool.state();
+    CHECK(empty.permits == 2);
+    CHECK(empty.leases.empty());
+    CHECK(empty.acquiring.empty());
+    const auto theirs = s.foreign_lease();
+    const auto a = ask(s.pool);
+    co_await granted(a);
+    const auto b = ask(s.pool);
+    const auto c = ask(s.pool);
+    co_await s.until(3, 2);
+    const auto now = co_await s.pool.state();
+    REQUIRE(now.leases.size() == 3);
+    CHECK(now.leases[0].path == theirs);
+    CHECK(now.leases[0].label.empty());
+    CHECK(now.leases[1].path == held(a).path());
+    CHECK(now.leases[1].label == "printer");
+    CHECK(now.leases[1].session == s.zk.session_id());
+    REQUIRE(now.acquiring.size() == 2);
+    CHECK(now.acquiring[0].sequence < now.acquiring[1].sequence);
+    CHECK(now.acquiring[0].label == "printer");
+    b->cancel();
+    c->cancel();
+    co_await finished(b);
+    co_await finished(c);
+    co_await s.until(2, 0);
+}
