@@ -63,3 +63,9 @@ TEST_CASE("an election goes on when some who take part are killed") {
     arena a(patient_server());
     survive_kills(a, "election");
 }
+
+TEST_CASE("paddock's recursive_mutex and Curator's InterProcessMutex take turns, in order") {
+    arena a(patient_server());
+    take_turns(a, {{paddock_peer, "paddock", "recursive_mutex"}, {curator, "curator"}}, enough,
+               1. / 3);
+}

@@ -32,6 +32,23 @@ way mutex_way(const client& zk, const arguments& given, naming names) {
         .step_by_step = [lock] { return take_in_steps(*lock); }};
 }
 
+asio::awaitable<guard> take_twice(recursive_mutex& lock, owner who) {
+    guard outer = co_await lock.lock(who);
+    guard inner = co_await lock.lock(who);
+    co_return inner; // which keeps it when the outer one has gone
+}
+
+way recursive_mutex_way(const client& zk, const arguments& given, int) {
+    const auto lock = std::make_shared<recursive_mutex>(zk, given.at("path"));
+    const owner who;
+    return {
+        .wait = [=] { return lock->lock(who, asio::use_awaitable); },
+        .wait_for =
+            [=](milliseconds limit) { return lock->try_lock_for(who, limit, asio::use_awaitable); },
+        .at_once = [=] { return lock->try_lock(who, asio::use_awaitable); },
+        .step_by_step = [=] { return take_twice(*lock, who); }};
+}
+
 way shared_mutex_way(const client& zk, const arguments& given, int number) {
     const auto lock = std::make_shared<shared_mutex>(zk, given.at("path"));
     if (number % 3 == 0)
@@ -63,6 +80,7 @@ using maker = std::function<way(const client&, const arguments&, int)>;
 const std::map<std::string, maker> kinds = {
     {"mutex", [](auto& zk, auto& given, int) { return mutex_way(zk, given, naming::curator); }},
     {"kazoo_mutex", [](auto& zk, auto& given, int) { return mutex_way(zk, given, naming::kazoo); }},
+    {"recursive_mutex", &recursive_mutex_way},
     {"shared_mutex", &shared_mutex_way},
     {"election", &election_way},
 };
