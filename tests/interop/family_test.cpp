@@ -64,6 +64,16 @@ TEST_CASE("an election goes on when some who take part are killed") {
     survive_kills(a, "election");
 }
 
+TEST_CASE("paddock's semaphore and Curator's InterProcessSemaphoreV2 share the permits") {
+    arena a(patient_server(), 3, {"/locks"});
+    take_turns_with_curator(a, "semaphore");
+}
+
+TEST_CASE("paddock's semaphore of one permit and Curator's InterProcessSemaphoreMutex take turns") {
+    arena a(patient_server(), 1, {"/locks"});
+    take_turns_with_curator(a, "semaphore_mutex");
+}
+
 TEST_CASE("paddock's recursive_mutex and Curator's InterProcessMutex take turns, in order") {
     arena a(patient_server());
     take_turns(a, {{paddock_peer, "paddock", "recursive_mutex"}, {curator, "curator"}}, enough,

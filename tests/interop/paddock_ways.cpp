@@ -3,6 +3,7 @@
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -75,6 +76,19 @@ way election_way(const client& zk, const arguments& given, int number) {
     return {.wait = [votes] { return votes->campaign(asio::use_awaitable); }};
 }
 
+way semaphore_way(const client& zk, const arguments& given, int number) {
+    const int permits = std::stoi(given.at("limit"));
+    const auto room = std::make_shared<semaphore>(zk, given.at("path"), permits);
+    const int count = std::min(1 + number % 2, permits);
+    return {.weight = count,
+            .wait = [=] { return room->acquire(count, asio::use_awaitable); },
+            .wait_for =
+                [=](milliseconds limit) {
+                    return room->try_acquire_for(count, limit, asio::use_awaitable);
+                },
+            .at_once = [=] { return room->try_acquire(count, asio::use_awaitable); }};
+}
+
 using maker = std::function<way(const client&, const arguments&, int)>;
 
 const std::map<std::string, maker> kinds = {
@@ -83,6 +97,8 @@ const std::map<std::string, maker> kinds = {
     {"recursive_mutex", &recursive_mutex_way},
     {"shared_mutex", &shared_mutex_way},
     {"election", &election_way},
+    {"semaphore", &semaphore_way},
+    {"semaphore_mutex", &semaphore_way}, // Curator's name for one with a single permit
 };
 
 asio::awaitable<guard> change_its_mind(const way& how) {
