@@ -51,9 +51,11 @@ patience=1
 wrapper=
 compiler_package=
 [ "$compiler" = g++ ] || compiler_package=clang-14:clang++-14
+[ -z "$sanitizer" ] || interop_packages=
 
 # shellcheck disable=SC2086
-need_packages $build_packages $server_packages $test_packages $compiler_package || exit 1
+need_packages $build_packages $server_packages $test_packages $interop_packages $compiler_package ||
+  exit 1
 
 [ -z "$quick" ] || set -- "$@" --no-suite slow
 [ -z "$no_install" ] || set -- "$@" --no-suite install

@@ -19,7 +19,7 @@ class hold;
 /// empty guard (default constructed, moved from, or from a `try_lock` that found the lock taken)
 /// holds nothing; its waiting operations throw `system_error` with `errc::bad_argument`.
 ///
-/// Thread safety: the const members and lost() may be called from any thread at the same time; a
+/// Thread safety: the const members may be called from any thread at the same time; a
 /// guard may be moved, unlocked and destroyed on any thread, by one at a time.
 /// Lifetime: may outlive its mutex and client (the hold ends with the client) and the execution
 /// context.
@@ -55,7 +55,7 @@ public:
     /// Cancellation safety: total and terminal; nothing else happens. Executor: the handler's, by
     /// default the client's.
     template <asio::completion_token_for<void(error_code)> Token = default_token>
-    [[nodiscard]] auto lost(Token&& token = {}) {
+    [[nodiscard]] auto lost(Token&& token = {}) const {
         return detail::initiate<void(error_code)>(executor(), std::forward<Token>(token),
                                                   &start_lost, hold_);
     }
@@ -67,7 +67,7 @@ public:
     /// Completion signature: `void(error_code)`: no error when somebody has asked, or what lost()
     /// says when the hold is over first. Cancellation safety and executor: as lost().
     template <asio::completion_token_for<void(error_code)> Token = default_token>
-    [[nodiscard]] auto revoke_requested(Token&& token = {}) {
+    [[nodiscard]] auto revoke_requested(Token&& token = {}) const {
         return detail::initiate<void(error_code)>(executor(), std::forward<Token>(token),
                                                   &start_revoke_requested, hold_);
     }
@@ -79,12 +79,22 @@ public:
     ///
     /// Completion signature: `void(error_code)`. Errors: `errc::lock_lost` and what lost() says;
     /// `errc::bad_argument` for a hold that is not a shared_mutex's exclusive one. There is no way
-    /// back up: two shared holds that wanted it would wait for each other.
+    /// back up, see upgrade().
     /// Cancellation safety: total and terminal; ends the waiting, not the downgrade.
     template <asio::completion_token_for<void(error_code)> Token = default_token>
     [[nodiscard]] auto downgrade(Token&& token = {}) {
         return detail::initiate<void(error_code)>(executor(), std::forward<Token>(token),
                                                   &start_downgrade, hold_);
+    }
+
+    /// There is no upgrade: two shared holds that wanted it would wait for each other. Completes
+    /// with `errc::would_deadlock` for a shared hold, at once. Give it back, and use lock().
+    ///
+    /// Completion signature: `void(error_code)`; never without an error.
+    template <asio::completion_token_for<void(error_code)> Token = default_token>
+    [[nodiscard]] auto upgrade(Token&& token = {}) {
+        return detail::initiate<void(error_code)>(executor(), std::forward<Token>(token),
+                                                  &start_upgrade, hold_);
     }
 
     /// Releases the lock and waits until its node is gone. The guard is empty from the call on.
@@ -106,7 +116,7 @@ public:
     /// Completion signature: `void(error_code)`. Errors: `errc::lock_lost`; repeated across
     /// reconnects, so bound it with cancellation. Cancellation safety: total and terminal.
     template <asio::completion_token_for<void(error_code)> Token = default_token>
-    [[nodiscard]] auto verify(Token&& token = {}) {
+    [[nodiscard]] auto verify(Token&& token = {}) const {
         return detail::initiate<void(error_code)>(executor(), std::forward<Token>(token),
                                                   &start_verify, hold_);
     }
@@ -120,13 +130,14 @@ public:
     /// and terminal; a transaction that was sent is executed all the same.
     template <asio::completion_token_for<void(error_code, std::vector<operation_result>)> Token =
                   default_token>
-    [[nodiscard]] auto transaction(std::vector<operation> steps, Token&& token = {}) {
+    [[nodiscard]] auto transaction(std::vector<operation> steps, Token&& token = {}) const {
         return detail::initiate<void(error_code, std::vector<operation_result>)>(
             executor(), std::forward<Token>(token), &start_transaction, hold_, std::move(steps));
     }
 
     /// For the locks of this library.
     explicit guard(std::shared_ptr<detail::hold> hold) noexcept;
+    const std::shared_ptr<detail::hold>& hold() const noexcept { return hold_; }
 
 private:
     using hold_ptr = std::shared_ptr<detail::hold>;
@@ -135,6 +146,7 @@ private:
     static void start_lost(detail::handler<void(error_code)>, hold_ptr);
     static void start_revoke_requested(detail::handler<void(error_code)>, hold_ptr);
     static void start_downgrade(detail::handler<void(error_code)>, hold_ptr);
+    static void start_upgrade(detail::handler<void(error_code)>, hold_ptr);
     static void start_unlock(detail::handler<void(error_code)>, guard);
     static void start_verify(detail::handler<void(error_code)>, hold_ptr);
     static void start_transaction(detail::handler<void(error_code, std::vector<operation_result>)>,

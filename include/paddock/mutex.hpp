@@ -1,10 +1,12 @@
 #pragma once
 
 #include <paddock/client.hpp>
+#include <paddock/contender.hpp>
 #include <paddock/detail/initiate.hpp>
 #include <paddock/error.hpp>
 #include <paddock/guard.hpp>
 #include <paddock/options.hpp>
+#include <paddock/ticket.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -18,20 +20,6 @@ namespace paddock {
 namespace detail {
 struct line_lock;
 }
-
-/// One contender in the line of a lock, as the ensemble has it.
-struct contender {
-    std::string path{};             ///< of its node, without the client's root
-    std::int32_t sequence = 0;      ///< its place in the order
-    bool holder = false;            ///< the first in the line
-    std::int64_t session = 0;       ///< the session that owns the node
-    paddock::fencing_token token{}; ///< what its guard has, or will have
-    std::string data{};             ///< of the node, as its owner wrote it
-    std::string host{};             ///< from the data, if a paddock program wrote it; else empty
-    std::int64_t pid = 0;           ///< likewise
-    std::string label{};            ///< likewise: mutex_options::label
-    std::chrono::system_clock::time_point since{}; ///< likewise: when it asked for the lock
-};
 
 /// A fair lock over all processes that use the same ensemble, path and name: contenders get it in
 /// the order of their sequence numbers. Not reentrant. Node names are those of Curator's
@@ -116,6 +104,41 @@ public:
             get_executor(), std::forward<Token>(token), &start_contenders, impl_);
     }
 
+    /// Takes a place in the line, and returns before the lock is to be had: see ticket.
+    ///
+    /// Completion signature: `void(error_code, ticket)`, once the place is known. Errors and
+    /// cancellation safety: as lock().
+    template <asio::completion_token_for<void(error_code, ticket)> Token = default_token>
+    [[nodiscard]] auto enqueue(Token&& token = {}) {
+        return detail::initiate<void(error_code, ticket)>(
+            get_executor(), std::forward<Token>(token), &start_enqueue, impl_);
+    }
+
+    /// Asks a contender to give the lock back, as Curator's Revoker does: see
+    /// guard::revoke_requested and mutex_options::revocable. Its own data is overwritten.
+    ///
+    /// Completion signature: `void(error_code)`. Errors: `errc::bad_argument` when the contender is
+    /// none of this lock; `zk_errc::no_node` when it has gone; other `zk_errc`, `errc::closed`.
+    /// Cancellation safety: total and terminal; a request that was sent is executed all the same.
+    template <asio::completion_token_for<void(error_code)> Token = default_token>
+    [[nodiscard]] auto revoke(contender whom, Token&& token = {}) {
+        return detail::initiate<void(error_code)>(get_executor(), std::forward<Token>(token),
+                                                  &start_revoke, impl_, std::move(whom));
+    }
+
+    /// Deletes a contender's node, by force. A waiter queues again; a holder's guard is lost as
+    /// soon as it hears of it, and until then works on: its fencing token is what stops it.
+    ///
+    /// Completion signature, errors and cancellation safety: as revoke().
+    template <asio::completion_token_for<void(error_code)> Token = default_token>
+    [[nodiscard]] auto kick(contender whom, Token&& token = {}) {
+        return detail::initiate<void(error_code)>(get_executor(), std::forward<Token>(token),
+                                                  &start_kick, impl_, std::move(whom));
+    }
+
+    /// For the locks of this library.
+    const std::shared_ptr<const detail::line_lock>& impl() const noexcept { return impl_; }
+
 private:
     using impl_ptr = std::shared_ptr<const detail::line_lock>;
 
@@ -123,6 +146,9 @@ private:
     static void start_try_lock(detail::handler<void(error_code, guard)>, impl_ptr);
     static void start_try_lock_for(detail::handler<void(error_code, guard)>, impl_ptr,
                                    std::chrono::nanoseconds);
+    static void start_enqueue(detail::handler<void(error_code, ticket)>, impl_ptr);
+    static void start_revoke(detail::handler<void(error_code)>, impl_ptr, contender);
+    static void start_kick(detail::handler<void(error_code)>, impl_ptr, contender);
     static void start_contenders(detail::handler<void(error_code, std::vector<contender>)>,
                                  impl_ptr);
 

@@ -57,11 +57,23 @@ enum class on_over_budget {
     fail, ///< complete with errc::over_budget
 };
 
+/// Whose names the nodes of a mutex get. Whatever is chosen, paddock waits for the nodes of all.
+enum class naming {
+    /// `_c_<id>-lock-<sequence>`: respected by Curator's InterProcessMutex, and by kazoo's Lock
+    /// with
+    /// `extra_lock_patterns=["-lock-"]`.
+    curator,
+    /// `<id>__lock__<sequence>`: respected by kazoo's Lock as it is, and not by Curator.
+    kazoo,
+};
+
 struct mutex_options {
     /// Several locks can share one path, each with a name of its own. The default is the name that
     /// Curator's InterProcessMutex uses. Not empty, no `/`, and none of the names that recipes
     /// reserve (`_c_`, `lock-`, `__lock__`, `__READ__`, …).
     std::string name = "lock";
+    /// Another than `naming::curator` only with the name `lock`.
+    paddock::naming naming = paddock::naming::curator;
     /// Of the lock's node. It must let this client read, or `verify` and `transaction` are refused.
     paddock::acl acl = open_acl();
     /// What other contenders see of this one, beside host, process and time. Valid UTF-8.
@@ -73,6 +85,30 @@ struct mutex_options {
     /// `try_lock` reads from the server at hand, which may be behind by a moment. With `true` it
     /// asks that server to catch up first, for one more round trip.
     bool sync_first = false;
+    /// When somebody asks for the lock back (mutex::revoke, Curator's Revoker), the hold is over,
+    /// and `guard::lost` says `errc::revoked`. Else only `guard::revoke_requested` tells.
+    bool revocable = false;
+    paddock::on_expiry on_expiry = paddock::on_expiry::requeue;
+    paddock::on_over_budget on_over_budget = paddock::on_over_budget::wait;
+};
+
+/// As those of a mutex, for the same reasons.
+struct shared_mutex_options {
+    paddock::acl acl = open_acl();
+    std::string label{};
+    bool persistent_parents = false;
+    bool sync_first = false;
+    bool revocable = false;
+    paddock::on_expiry on_expiry = paddock::on_expiry::requeue;
+    paddock::on_over_budget on_over_budget = paddock::on_over_budget::wait;
+};
+
+struct election_options {
+    /// What others see of this participant, as its node's data: Curator's LeaderLatch calls it id.
+    /// Valid UTF-8, at most 16 KiB.
+    std::string id{};
+    paddock::acl acl = open_acl();
+    bool persistent_parents = false;
     paddock::on_expiry on_expiry = paddock::on_expiry::requeue;
     paddock::on_over_budget on_over_budget = paddock::on_over_budget::wait;
 };

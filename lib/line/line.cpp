@@ -79,9 +79,9 @@ void line::downgrade(rules::contender_key who) {
     carry_out();
 }
 
-void line::watch_moves(bool begin) {
-    watching_moves_ += begin ? 1 : -1;
-    rules_.be_curious(watching_moves_ > 0);
+void line::watch_first(bool begin) {
+    watching_first_ += begin ? 1 : -1;
+    rules_.be_curious(watching_first_ > 0);
     carry_out();
 }
 

@@ -63,8 +63,10 @@ public:
     /// What a place takes of the budget of nodes.
     std::size_t place_bytes(const rules::terms& how) const;
 
-    /// As long as somebody watches, every contender hears when something in the line has moved.
-    void watch_moves(bool begin);
+    /// As long as somebody observes, every contender hears when something in the line has moved.
+    void observe(bool begin) { observers_ += begin ? 1 : -1; }
+    /// As long as somebody wants it, the first in the line is watched, too.
+    void watch_first(bool begin);
     /// How many are in its way; nothing as long as its place is not known.
     std::optional<std::size_t> ahead_of(rules::contender_key who) const {
         return rules_.ahead_of(who);
@@ -147,7 +149,8 @@ private:
     std::unique_ptr<timer> hold_age_;
     bool hold_age_running_ = false;
     std::deque<young_hold> young_holds_; ///< in the order of their grants
-    int watching_moves_ = 0;
+    int observers_ = 0;
+    int watching_first_ = 0;
 };
 
 } // namespace paddock::detail

@@ -15,7 +15,6 @@ using namespace std::chrono_literals;
 constexpr auto patience = 250ms;      ///< before what could not be done is tried again
 constexpr auto short_section = 100ms; ///< a hold that is older watches its node
 constexpr std::size_t envelope = 64;  ///< of a request, around path and data
-constexpr std::string_view revoke_message = "__REVOKE__"; ///< what Curator's Revoker writes
 } // namespace
 
 void line::carry_out() {
@@ -24,7 +23,7 @@ void line::carry_out() {
         for (const auto& action : actions)
             std::visit([this](const auto& a) { carry_out(a); }, action);
     carrying_out_ = false;
-    if (watching_moves_ > 0) tell_moves();
+    if (observers_ > 0) tell_moves();
 }
 
 void line::tell_moves() {
@@ -247,7 +246,8 @@ void line::look_answered(const std::string& name, bool by_exists,
     if (result != rules::outcome::done && it != watches_.end() && it->second == waiter)
         forget_watch(name, false);
     if (result == rules::outcome::refused && !by_exists) return look(name, true, std::move(done));
-    done({result, r.stat ? r.stat->czxid : 0, waiter.has_value(), r.value == revoke_message});
+    done(
+        {result, r.stat ? r.stat->czxid : 0, waiter.has_value(), r.value == rules::revoke_message});
     carry_out();
 }
 

@@ -2,8 +2,7 @@
 // carried out in acquisition_actions.cpp.
 #include "locks/acquisition.hpp"
 
-#include "line/line_table.hpp"
-#include "session/call.hpp"
+#include "locks/entering.hpp"
 #include "session/listing.hpp"
 
 #include <utility>
@@ -12,89 +11,63 @@ namespace paddock::detail {
 
 acquisition::acquisition(std::shared_ptr<const lease_lock> what, std::size_t count,
                          handler<void(error_code, guard)>&& h, kind how)
-    : lock_call(what->place.client, std::move(h))
-    , lock_(std::move(what))
-    , count_(count)
-    , kind_(how) {}
+    : asking(what->place.client, std::move(h), how), lock_(std::move(what)), count_(count) {}
 
-void acquisition::begin(bool ask_only) {
-    if (ask_only) kind_ = kind::only_if_free;
-    line_ = line_table::of(client()).find(lock_->place.directory, lock_->place.names);
-    if (kind_ == kind::only_if_free)
-        look_first();
+void acquisition::begin() {
+    line_ = line_of(lock_->place);
+    if (only_if_free())
+        look();
     else
         take_part();
 }
 
 /// What one look at the semaphore has shown: the line, the leases and the counter, in one flight.
 struct acquisition::glance {
-    int open = 0;
-    int code = 0; ///< the first failure
-    bool taken = false;
+    int open;
+    std::int32_t permits;
+    bool free = true; ///< nobody stands in the line
     std::size_t leases = 0;
-    std::int32_t permits = 0;
-
-    /// Whether the directory can be judged: one that does not exist is empty.
-    bool answered(int rc) {
-        --open;
-        const auto result = rules::judge(rules::request::list, rc);
-        const bool fine = result == rules::outcome::done || result == rules::outcome::missing;
-        if (!fine && code == 0) code = rc;
-        return fine;
-    }
 };
 
 /// Nothing is written when the permits are not to be had.
-void acquisition::look_first() {
-    if (client().state() != client_state::connected) return refuse(errc::not_connected);
-    if (line_->occupied(rules::role::exclusive)) return refuse({});
-    if (lock_->place.sync_first) catch_up(client(), lane::user, lock_->directory);
-    const auto seen = std::make_shared<glance>();
-    seen->open = lock_->fixed() ? 2 : 3;
-    seen->permits = lock_->permits;
-    const auto done = [self = shared_from_this(), seen] {
-        if (seen->open == 0) self->looked(*seen);
-    };
-    list(client(), lane::user, lock_->place.directory,
-         [self = shared_from_this(), seen, done](int code, std::vector<std::string> names) {
-             if (seen->answered(code))
-                 seen->taken = self->line_->taken(names, rules::role::exclusive);
-             done();
+void acquisition::look() {
+    const auto all = std::make_shared<glance>(glance{lock_->fixed() ? 2 : 3, lock_->permits});
+    look_first({lock_, &lock_->place}, line_, rules::role::exclusive,
+               [self = self(), all](error_code why, bool free) {
+                   all->free = free;
+                   self->saw(*all, why);
+               });
+    if (!open()) return; // that was all
+    list(*client(), lane::user, lock_->directory,
+         [self = self(), all](int code, std::vector<std::string> names) {
+             all->leases = names.size();
+             self->saw(*all, look_problem(*self->client(), code));
          });
-    list(client(), lane::user, lock_->directory,
-         [seen, done](int code, std::vector<std::string> names) {
-             if (seen->answered(code)) seen->leases = names.size();
-             done();
-         });
-    if (!lock_->fixed())
-        look_at_permits(client(), *lock_, [seen, done](const permits_answer& said) {
-            if (seen->answered(said.code)) seen->permits = said.permits;
-            done();
-        });
+    if (lock_->fixed()) return;
+    look_at_permits(*client(), *lock_, [self = self(), all](const permits_answer& said) {
+        all->permits = said.permits;
+        self->saw(*all, look_problem(*self->client(), said.code));
+    });
 }
 
-void acquisition::looked(const glance& seen) {
-    if (!waited_for()) return;
-    if (client().closed()) return refuse(client().close_reason());
-    const auto result = rules::judge(rules::request::list, seen.code);
-    if (result == rules::outcome::lost || result == rules::outcome::not_sent)
-        return refuse(errc::not_connected);
-    if (seen.code != 0) return refuse(zookeeper_error(seen.code));
-    const auto needed = static_cast<std::int64_t>(seen.leases + count_);
-    if (seen.taken || needed > seen.permits || line_->occupied(rules::role::exclusive))
-        return refuse({});
-    take_part();
+void acquisition::saw(glance& all, error_code why) {
+    --all.open;
+    if (!open()) return;
+    if (why) return refuse(why);
+    const bool enough = static_cast<std::int64_t>(all.leases + count_) <= all.permits;
+    if (!all.free || (all.open == 0 && !enough)) return refuse({});
+    if (all.open == 0) take_part();
 }
 
 void acquisition::take_part() {
     rules::lease_terms terms{.count = count_,
-                             .immediate = kind_ == kind::only_if_free,
+                             .immediate = only_if_free(),
                              .fail_on_expiry = lock_->place.on_expiry == on_expiry::fail};
     if (lock_->fixed()) terms.permits = lock_->permits;
-    rules_.emplace(client().claims(), terms);
-    alive_ = shared_from_this();
-    client().listen(alive_);
-    if (client().state() == client_state::connected) rules_->connected();
+    rules_.emplace(client()->claims(), terms);
+    alive_ = self();
+    client()->listen(alive_);
+    if (client()->state() == client_state::connected) rules_->connected();
     rules_->begin();
     carry_out();
 }
@@ -102,19 +75,18 @@ void acquisition::take_part() {
 /// The leases and the place in the line are paid for together: who has paid for one of them, and
 /// waits for the other, would make others wait who could give something back.
 void acquisition::carry_out(const rules::lease_act::enter&) {
-    auto& all = client().node_budget();
+    auto& all = client()->node_budget();
     if (bytes_ > 0) all.give(std::exchange(bytes_, 0));
     bytes_each_ = node_bytes(lock_->directory, lease_prefix(0));
     const auto leases = count_ * bytes_each_;
-    const auto bytes = leases + line_->place_bytes(line_terms());
-    const auto paid = [self = shared_from_this(), leases] {
+    const auto terms = terms_of(lock_->place, rules::role::exclusive, only_if_free());
+    const auto bytes = leases + line_->place_bytes(terms.rules);
+    const auto paid = [self = self(), leases] {
         self->waiting_ = 0;
         self->bytes_ = leases;
         self->queue();
     };
-    const bool fail = kind_ == kind::only_if_free ||
-                      lock_->place.on_over_budget == on_over_budget::fail ||
-                      bytes > client().options().budgets.node_path_bytes;
+    const bool fail = terms.fail_over_budget || bytes > client()->options().budgets.node_path_bytes;
     if (all.take(bytes))
         paid();
     else if (fail)
@@ -123,21 +95,11 @@ void acquisition::carry_out(const rules::lease_act::enter&) {
         waiting_ = all.wait(bytes, paid);
 }
 
-rules::terms acquisition::line_terms() const {
-    return {.as = rules::role::exclusive,
-            .names = lock_->place.style,
-            .immediate = kind_ == kind::only_if_free,
-            .fail_on_expiry = lock_->place.on_expiry == on_expiry::fail};
-}
-
 void acquisition::queue() {
-    key_ = line_->enter(shared_from_this(),
-                        {.rules = line_terms(),
-                         .paid = true,
-                         .again = std::exchange(key_, 0),
-                         .persistent_parents = lock_->place.persistent_parents,
-                         .acl = lock_->place.acl,
-                         .data = lock_->place.data.at(client().env().wall_clock())});
+    auto terms = terms_of(lock_->place, rules::role::exclusive, only_if_free());
+    terms.paid = true;
+    terms.again = std::exchange(key_, 0);
+    key_ = line_->enter(self(), std::move(terms));
 }
 
 void acquisition::granted(const std::string&, std::int64_t) {
@@ -155,9 +117,7 @@ void acquisition::given_up() {
 
 void acquisition::failed(error_code why) {
     settled_ = true;
-    const bool would_wait =
-        kind_ == kind::only_if_free && lock_->place.on_over_budget == on_over_budget::wait;
-    refuse(would_wait && why == errc::over_budget ? error_code() : why);
+    refuse(why);
     rules_->barred();
     carry_out();
 }
@@ -169,12 +129,6 @@ void acquisition::lost(error_code why) {
     key_ = 0;
     rules_->displaced();
     carry_out();
-}
-
-void acquisition::refuse(error_code why) {
-    // A limit of nothing asks whether the permits are to be had now: without a connection not.
-    if (limited() && why == errc::not_connected) why = {};
-    finish(why, {});
 }
 
 void acquisition::abandoned() {
@@ -200,7 +154,7 @@ void acquisition::when_gone(unique_function<void(error_code)> gone) {
     };
     const auto all = std::make_shared<count>(count{paths_.size(), {}, std::move(gone)});
     for (const auto& path : paths_)
-        client().sweeper().when_gone(path, [all](error_code why) {
+        client()->sweeper().when_gone(path, [all](error_code why) {
             if (!all->why) all->why = why;
             if (--all->open == 0) all->gone(all->why);
         });
@@ -226,7 +180,7 @@ void acquisition::on_expired() {
 
 void acquisition::on_closed(error_code why) {
     settled_ = true;
-    if (const auto turn = std::exchange(waiting_, 0)) client().node_budget().stop_waiting(turn);
+    if (const auto turn = std::exchange(waiting_, 0)) client()->node_budget().stop_waiting(turn);
     pause_.reset();
     age_.reset();
     directory_.reset();

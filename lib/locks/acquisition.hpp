@@ -1,12 +1,14 @@
 #pragma once
 
 #include "line/line.hpp"
+#include "locks/asking.hpp"
 #include "locks/hold.hpp"
 #include "locks/lease_lock.hpp"
-#include "locks/lock_call.hpp"
 #include "locks/permit_counter.hpp"
 #include "rules/leases.hpp"
 #include "session/lookout.hpp"
+
+#include <paddock/guard.hpp>
 
 #include <map>
 #include <memory>
@@ -18,14 +20,11 @@ namespace paddock::detail {
 
 /// One call of a semaphore's acquire() and its kin, and then what its guard holds. Carries out what
 /// rules::leases decides.
-class acquisition final : public lock_call,
-                          public entrant,
+class acquisition final : public entrant,
                           public tenure,
                           public session_listener,
-                          public std::enable_shared_from_this<acquisition> {
+                          public asking<guard> {
 public:
-    enum class kind { wait, only_if_free };
-
     acquisition(std::shared_ptr<const lease_lock> what, std::size_t count,
                 handler<void(error_code, guard)>&& h, kind how);
 
@@ -48,15 +47,16 @@ public:
 private:
     struct glance;
 
-    std::shared_ptr<lock_call> self() override { return shared_from_this(); }
-    void begin(bool ask_only) override;
+    std::shared_ptr<acquisition> self() {
+        return std::static_pointer_cast<acquisition>(shared_from_this());
+    }
+    void begin() override;
     void abandoned() override;
-    void look_first();
-    void looked(const glance& seen);
+    void look();
+    void saw(glance& all, error_code why);
     void take_part();
     void queue();
-    void refuse(error_code why);
-    rules::terms line_terms() const;
+    void refuse(error_code why) { fail(why, lock_->place.on_over_budget); }
 
     void carry_out();
     void carry_out(const rules::lease_act::enter& a);
@@ -84,7 +84,6 @@ private:
     std::shared_ptr<const lease_lock> lock_;
     std::shared_ptr<acquisition> alive_; ///< itself, as long as it has, or wants, something
     std::size_t count_;
-    kind kind_;
     std::optional<rules::leases> rules_;
     bool carrying_out_ = false;
 

@@ -21,7 +21,7 @@ constexpr std::size_t envelope = 64;  ///< of a request, around path and data
 
 void acquisition::carry_out() {
     if (!rules_ || std::exchange(carrying_out_, true)) return; // the loop below sees what was added
-    const auto self = shared_from_this();                      // "out" may be the last
+    const auto alive = self();                                 // "out" may be the last
     for (auto actions = rules_->take(); !actions.empty(); actions = rules_->take()) {
         for (const auto& action : actions)
             std::visit([this](const auto& a) { carry_out(a); }, action);
@@ -35,13 +35,13 @@ std::string acquisition::path_of(std::string_view name) const {
 }
 
 std::string acquisition::lease_prefix(rules::node_id id) const {
-    return rules::naming::of_leases().prefix(client().claims(), id);
+    return rules::naming::of_leases().prefix(client()->claims(), id);
 }
 
 std::shared_ptr<lookout> acquisition::look_out(std::string path, watch_kind kind,
                                                void (*heard)(acquisition&, watch_event)) {
-    return std::make_shared<lookout>(client().watches(), std::move(path), kind,
-                                     [weak = weak_from_this(), heard](watch_event what) {
+    return std::make_shared<lookout>(client()->watches(), std::move(path), kind,
+                                     [weak = std::weak_ptr(self()), heard](watch_event what) {
                                          const auto self = weak.lock();
                                          if (!self || !self->rules_) return;
                                          heard(*self, what);
@@ -52,7 +52,7 @@ std::shared_ptr<lookout> acquisition::look_out(std::string path, watch_kind kind
 /// Sweeps come before it, so that whoever is let in next finds the leases gone.
 void acquisition::carry_out(const rules::lease_act::leave&) {
     if (const auto turn = std::exchange(waiting_, 0))
-        return client().node_budget().stop_waiting(turn);
+        return client()->node_budget().stop_waiting(turn);
     const auto key = std::exchange(key_, 0);
     if (std::exchange(placed_, false))
         line_->release(key);
@@ -62,18 +62,17 @@ void acquisition::carry_out(const rules::lease_act::leave&) {
 
 void acquisition::carry_out(const rules::lease_act::create& a) {
     const auto path = path_of(lease_prefix(a.id));
-    const auto data = lock_->place.data.at(client().env().wall_clock());
-    client().gate().submit(
+    const auto data = lock_->place.data.at(client()->env().wall_clock());
+    client()->gate().submit(
         lane::line, path.size() + data.size() + envelope,
-        [self = shared_from_this(), path, data](native::calls& c,
-                                                std::unique_ptr<native::completion> done) {
+        [self = self(), path, data](native::calls& c, std::unique_ptr<native::completion> done) {
             if (self->settled_) return native::code::invalid_state;
             const create_options how{.mode = create_mode::ephemeral_sequential,
                                      .acl = self->lock_->place.acl,
                                      .ttl = {}};
             return c.create(path, data, how, std::move(done));
         },
-        [self = shared_from_this(), id = a.id](const native::reply& r) {
+        [self = self(), id = a.id](const native::reply& r) {
             if (!self->rules_) return;
             self->rules_->created(id, {.result = rules::judge(rules::request::create, r.rc),
                                        .code = r.rc,
@@ -88,9 +87,9 @@ void acquisition::carry_out(const rules::lease_act::list& a) {
             look_out(lock_->directory, watch_kind::children,
                      [](acquisition& who, watch_event) { who.rules_->directory_changed(); });
     const auto waiter = directory_->set();
-    auto done = [self = shared_from_this(), watch = directory_, waiter,
+    auto done = [self = self(), watch = directory_, waiter,
                  number = a.number](int code, std::vector<std::string> names) {
-        auto& client = self->client();
+        auto& client = *self->client();
         const bool watched = watch->answered(waiter, code == 0);
         if (!self->rules_) return;
         for (const auto& orphan : rules::orphans(names, client.claims()))
@@ -101,9 +100,9 @@ void acquisition::carry_out(const rules::lease_act::list& a) {
         self->carry_out();
     };
     if (a.settle)
-        list_after_barrier(client(), lane::line, lock_->directory, std::move(done), waiter != 0);
+        list_after_barrier(*client(), lane::line, lock_->directory, std::move(done), waiter != 0);
     else
-        list(client(), lane::line, lock_->directory, std::move(done), waiter != 0);
+        list(*client(), lane::line, lock_->directory, std::move(done), waiter != 0);
 }
 
 void acquisition::carry_out(const rules::lease_act::read_permits& a) {
@@ -111,8 +110,7 @@ void acquisition::carry_out(const rules::lease_act::read_permits& a) {
         counter_ = look_out(lock_->counter, watch_kind::data,
                             [](acquisition& who, watch_event) { who.rules_->counter_changed(); });
     watch_permits(
-        client(), lock_, counter_,
-        [self = shared_from_this(), number = a.number](const permits_answer& said) {
+        *client(), lock_, counter_, [self = self(), number = a.number](const permits_answer& said) {
             if (!self->rules_) return;
             const auto result = rules::judge(rules::request::list, said.code);
             self->rules_->permits_read(number, {result, said.code, said.watched}, said.permits);
@@ -121,8 +119,8 @@ void acquisition::carry_out(const rules::lease_act::read_permits& a) {
 }
 
 void acquisition::carry_out(const rules::lease_act::make_parents&) {
-    make_directory(client(), lock_->directory, lock_->place.persistent_parents,
-                   [self = shared_from_this()](int code) {
+    make_directory(*client(), lock_->directory, lock_->place.persistent_parents,
+                   [self = self()](int code) {
                        if (!self->rules_) return;
                        self->rules_->parents_made(rules::judge(rules::request::create, code), code);
                        self->carry_out();
@@ -138,21 +136,21 @@ void acquisition::carry_out(const rules::lease_act::forget&) {
 void acquisition::carry_out(const rules::lease_act::watch_own& a) {
     auto& watch = own_[a.id];
     if (!watch)
-        watch = std::make_shared<lookout>(client().watches(), path_of(a.name), watch_kind::data,
-                                          [weak = weak_from_this(), id = a.id](watch_event what) {
-                                              const auto self = weak.lock();
-                                              if (!self || !self->rules_) return;
-                                              self->rules_->own_changed(
-                                                  id, what == watch_event::deleted);
-                                              self->carry_out();
-                                          });
+        watch = std::make_shared<lookout>(
+            client()->watches(), path_of(a.name), watch_kind::data,
+            [weak = std::weak_ptr(self()), id = a.id](watch_event what) {
+                const auto self = weak.lock();
+                if (!self || !self->rules_) return;
+                self->rules_->own_changed(id, what == watch_event::deleted);
+                self->carry_out();
+            });
     const auto waiter = watch->set();
-    client().gate().submit(
+    client()->gate().submit(
         lane::line, watch->path().size() + envelope,
         [path = watch->path(), waiter](native::calls& c, std::unique_ptr<native::completion> done) {
             return c.get(path, waiter != 0, std::move(done));
         },
-        [self = shared_from_this(), watch, waiter, id = a.id](const native::reply& r) {
+        [self = self(), watch, waiter, id = a.id](const native::reply& r) {
             const bool watched = watch->answered(waiter, r.rc == 0);
             if (!self->rules_) return;
             const auto result = rules::judge(rules::request::look, r.rc);
@@ -165,17 +163,17 @@ void acquisition::carry_out(const rules::lease_act::watch_own& a) {
 void acquisition::carry_out(const rules::lease_act::sweep& a) {
     const auto bytes = settled_ ? std::min(bytes_each_, bytes_) : 0;
     bytes_ -= bytes;
-    client().sweeper().remove(path_of(a.name), a.id, bytes);
+    client()->sweeper().remove(path_of(a.name), a.id, bytes);
 }
 
 void acquisition::carry_out(const rules::lease_act::taint&) {
     lost_create_ = true;
-    client().sweeper().taint(lock_->directory, 0);
+    client()->sweeper().taint(lock_->directory, 0);
 }
 
 void acquisition::carry_out(const rules::lease_act::pause&) {
-    if (!pause_) pause_ = client().env().make_timer();
-    pause_->arm(client().env().now() + patience, [weak = weak_from_this()] {
+    if (!pause_) pause_ = client()->env().make_timer();
+    pause_->arm(client()->env().now() + patience, [weak = std::weak_ptr(self())] {
         const auto self = weak.lock();
         if (!self || !self->rules_) return;
         self->rules_->resume();
@@ -186,13 +184,13 @@ void acquisition::carry_out(const rules::lease_act::pause&) {
 void acquisition::carry_out(const rules::lease_act::grant& a) {
     for (const auto& name : a.names)
         paths_.push_back(path_of(name));
-    client().expect_returns();
-    const std::vector<std::string> others(paths_.begin() + 1, paths_.end());
-    const auto granted =
-        std::make_shared<hold>(shared_client(), shared_from_this(), paths_.front(), others);
+    client()->expect_returns();
+    const auto granted = std::make_shared<hold>(client(), self(), paths_.front(), 0);
+    for (std::size_t i = 1; i < paths_.size(); ++i)
+        granted->add_node(paths_[i]);
     hold_ = granted;
-    age_ = client().env().make_timer();
-    age_->arm(client().env().now() + short_section, [weak = weak_from_this()] {
+    age_ = client()->env().make_timer();
+    age_->arm(client()->env().now() + short_section, [weak = std::weak_ptr(self())] {
         const auto self = weak.lock();
         if (!self || !self->rules_) return;
         self->rules_->guard_own();
@@ -226,9 +224,9 @@ void acquisition::carry_out(const rules::lease_act::lose& a) {
 void acquisition::carry_out(const rules::lease_act::out&) {
     const auto rest = std::exchange(bytes_, 0);
     if (lost_create_ && rest > 0)
-        client().sweeper().taint(lock_->directory, rest);
+        client()->sweeper().taint(lock_->directory, rest);
     else
-        client().node_budget().give(rest);
+        client()->node_budget().give(rest);
     alive_.reset();
 }
 

@@ -43,11 +43,12 @@ private:
         if (zookeeper_error(code) == zk_errc::no_node) return finish({});
         if (code != 0) return finish(zookeeper_error(code));
         for (const auto& name : names) {
-            const auto sequence = where_.names.sequence(name);
-            if (!sequence && !where_.everybody) continue;
+            const auto said = where_.names.read(name);
+            if (!said && !where_.everybody) continue;
             auto& one = found_.emplace_back();
             one.path = rules::child(where_.directory, name);
-            one.sequence = sequence.value_or(0);
+            one.sequence = said ? said->sequence : 0;
+            one.shared = said && said->as == rules::role::shared;
         }
         std::sort(found_.begin(), found_.end(), [](const contender& a, const contender& b) {
             return std::tie(a.sequence, a.path) < std::tie(b.sequence, b.path);
@@ -64,7 +65,7 @@ private:
             [path = found_[i].path](native::calls& c, std::unique_ptr<native::completion> done) {
                 return c.get(path, false, std::move(done));
             },
-            [self = shared_from_this(), i](const native::reply& r) { self->answered(i, r); });
+            [self = this->shared_from_this(), i](const native::reply& r) { self->answered(i, r); });
     }
 
     void answered(std::size_t i, const native::reply& r) {
@@ -82,8 +83,17 @@ private:
         std::erase_if(found_, [](const contender& c) { return c.path.empty(); });
         for (auto& c : found_)
             c.path = rules::without(where_.client->root(), c.path);
-        if (!found_.empty()) found_.front().holder = true;
+        mark_holders();
         finish({});
+    }
+
+    /// The first, or as many as share it before the first who does not.
+    void mark_holders() {
+        for (auto& one : found_) {
+            if (!one.shared && &one != &found_.front()) return;
+            one.holder = true;
+            if (!one.shared) return;
+        }
     }
 
     void finish(error_code why) {
@@ -111,6 +121,18 @@ void find_contenders(std::shared_ptr<const line_lock> of,
         survey({of->client, of->directory, of->names}, [user](error_code why, found all) {
             if (*user) user->complete(why, std::move(all));
         });
+    });
+}
+
+void find_holder(std::shared_ptr<const line_lock> of,
+                 handler<void(error_code, std::optional<contender>)> h) {
+    using found = std::optional<contender>;
+    start_errand(of->client, std::move(h), [of](asker<found> user) {
+        survey({of->client, of->directory, of->names},
+               [user](error_code why, std::vector<contender> all) {
+                   if (!*user) return;
+                   user->complete(why, all.empty() ? found() : found(std::move(all.front())));
+               });
     });
 }
 

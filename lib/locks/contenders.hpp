@@ -2,9 +2,10 @@
 
 #include "locks/line_lock.hpp"
 
-#include <paddock/mutex.hpp>
+#include <paddock/contender.hpp>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,5 +25,8 @@ void survey(survey_area where, unique_function<void(error_code, std::vector<cont
 /// The contenders of a lock; any thread.
 void find_contenders(std::shared_ptr<const line_lock> of,
                      handler<void(error_code, std::vector<contender>)> h);
+/// The same, and says only who holds the lock; of several that share it, the first.
+void find_holder(std::shared_ptr<const line_lock> of,
+                 handler<void(error_code, std::optional<contender>)> h);
 
 } // namespace paddock::detail

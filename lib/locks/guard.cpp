@@ -40,27 +40,19 @@ asio::any_io_executor guard::executor() const {
 namespace {
 
 using hold_ptr = std::shared_ptr<detail::hold>;
-using listener_ptr = detail::hold::listener_ptr;
 
 void listen(detail::handler<void(error_code)> h, hold_ptr held,
-            void (detail::hold::*enter)(listener_ptr)) {
+            void (detail::hold::*enter)(detail::listener_ptr)) {
     auto* const client = held->client().get();
-    const auto who = std::make_shared<detail::hold::listener>(
-        detail::hold::listener{detail::bridge<error_code>(client->get_executor(), std::move(h))});
-    who->user.on_cancel([weak = std::weak_ptr(who), client = held->client()] {
-        const auto self = weak.lock();
-        if (!self) return;
-        client->post([self] {
-            if (self->user) self->user.complete(asio::error::operation_aborted);
-        });
-    });
+    const auto who = detail::make_listener(held->client(), std::move(h));
     client->post([held = std::move(held), who, enter] { ((*held).*enter)(who); });
 }
 
 } // namespace
 
 void guard::start_lost(detail::handler<void(error_code)> h, hold_ptr held) {
-    listen(std::move(h), std::move(held), &detail::hold::when_over);
+    listen(std::move(h), std::move(held),
+           static_cast<void (detail::hold::*)(detail::listener_ptr)>(&detail::hold::when_over));
 }
 
 void guard::start_revoke_requested(detail::handler<void(error_code)> h, hold_ptr held) {
@@ -74,21 +66,13 @@ void guard::start_downgrade(detail::handler<void(error_code)> h, hold_ptr held) 
     listen(std::move(h), std::move(held), &detail::hold::downgrade);
 }
 
+void guard::start_upgrade(detail::handler<void(error_code)> h, hold_ptr held) {
+    std::make_shared<detail::call<>>(held->client(), std::move(h))->refuse(errc::would_deadlock);
+}
+
 void guard::start_unlock(detail::handler<void(error_code)> h, guard whole) {
     detail::unlock(std::move(whole.hold_), std::move(h));
 }
-
-namespace {
-
-/// What is refused when the hold is lost.
-std::vector<operation> checks(const detail::hold& held) {
-    std::vector<operation> all{op::check{held.full_path(), any_version}};
-    for (const auto& other : held.others())
-        all.push_back(op::check{other, any_version});
-    return all;
-}
-
-} // namespace
 
 void guard::start_verify(detail::handler<void(error_code)> h, hold_ptr held) {
     const auto c = std::make_shared<detail::call<>>(held->client(), std::move(h));
@@ -104,7 +88,7 @@ void guard::start_verify(detail::handler<void(error_code)> h, hold_ptr held) {
     c->launch(
         [held, path](native::calls& table, std::unique_ptr<native::completion> done) {
             *path = held->full_path();
-            return table.multi(checks(*held), std::move(done));
+            return table.multi(held->checks(), std::move(done));
         },
         [](const native::reply&) { return std::tuple<>(); },
         [held] { return held->over() ? error_code(errc::lock_lost) : error_code(); });
@@ -118,13 +102,13 @@ void guard::start_transaction(detail::handler<void(error_code, std::vector<opera
     const auto& root = held->client()->root();
     steps = detail::below(root, std::move(steps));
     const auto path = held->full_path();
-    const auto first = checks(*held);
-    const auto own = first.size();
-    steps.insert(steps.begin(), first.begin(), first.end());
-    c->on_answer = [held, path, own](const native::reply& r) -> error_code {
+    const auto checks = held->checks();
+    const auto first = checks.size(); // of the caller's steps
+    steps.insert(steps.begin(), checks.begin(), checks.end());
+    c->on_answer = [held, path, first](const native::reply& r) -> error_code {
         const auto problem = detail::zookeeper_error(r.rc);
-        const bool of_hold = r.refused_step >= 0 && r.refused_step < static_cast<int>(own);
-        if (problem != zk_errc::no_node || !of_hold) return problem;
+        const bool ours = r.refused_step >= 0 && static_cast<std::size_t>(r.refused_step) < first;
+        if (problem != zk_errc::no_node || !ours) return problem;
         if (path == held->full_path()) held->end(errc::node_deleted);
         return errc::lock_lost;
     };
@@ -132,8 +116,8 @@ void guard::start_transaction(detail::handler<void(error_code, std::vector<opera
         [steps = std::move(steps)](native::calls& table, std::unique_ptr<native::completion> done) {
             return table.multi(steps, std::move(done));
         },
-        [held, own](const native::reply& r) {
-            return std::tuple(detail::without(held->client()->root(), r.results.subspan(own)));
+        [held, first](const native::reply& r) {
+            return std::tuple(detail::without(held->client()->root(), r.results.subspan(first)));
         },
         [held] { return held->over() ? error_code(errc::lock_lost) : error_code(); });
 }

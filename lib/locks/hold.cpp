@@ -12,12 +12,6 @@ hold::hold(std::shared_ptr<core> client, std::shared_ptr<tenure> what, std::stri
     , czxid_(czxid)
     , can_downgrade_(can_downgrade) {}
 
-hold::hold(std::shared_ptr<core> client, std::shared_ptr<tenure> what, std::string full_path,
-           std::vector<std::string> others)
-    : hold(std::move(client), std::move(what), std::move(full_path), 0) {
-    others_ = std::move(others);
-}
-
 std::string_view hold::path() const noexcept {
     return std::string_view(full_path()).substr(core_->root().size());
 }
@@ -27,12 +21,17 @@ void hold::end(error_code why) {
     reason_ = why;
     over_.store(true, std::memory_order_release);
     for (auto* const list : {&for_end_, &for_asking_, &for_downgrade_})
-        tell(*list, why);
+        list->tell(why);
+    for (auto& one : std::exchange(at_end_, {}))
+        one(why);
+    what_->ended(why);
 }
 
-void hold::tell(std::vector<listener_ptr>& all, error_code what) {
-    for (const auto& one : std::exchange(all, {}))
-        if (one->user) one->user.complete(what);
+std::vector<operation> hold::checks() const {
+    std::vector<operation> steps{op::check{full_path(), any_version}};
+    for (const auto& other : others_)
+        steps.emplace_back(op::check{other, any_version});
+    return steps;
 }
 
 void hold::release() {
@@ -52,7 +51,14 @@ void hold::when_over(listener_ptr who) {
     if (over())
         who->user.complete(reason_);
     else
-        for_end_.push_back(std::move(who));
+        for_end_.add(std::move(who));
+}
+
+void hold::when_over(unique_function<void(error_code)> tell) {
+    if (over())
+        tell(reason_);
+    else
+        at_end_.push_back(std::move(tell));
 }
 
 void hold::when_asked_back(listener_ptr who) {
@@ -61,25 +67,25 @@ void hold::when_asked_back(listener_ptr who) {
     else if (over())
         who->user.complete(reason_);
     else
-        for_asking_.push_back(std::move(who));
+        for_asking_.add(std::move(who));
 }
 
 void hold::downgrade(listener_ptr who) {
     if (over()) return who->user.complete(errc::lock_lost);
     if (shared_.load(std::memory_order_relaxed)) return who->user.complete({});
-    for_downgrade_.push_back(std::move(who));
+    for_downgrade_.add(std::move(who));
     if (for_downgrade_.size() == 1) what_->downgrade();
 }
 
 void hold::ask_back() {
     asked_back_ = true;
-    tell(for_asking_, {});
+    for_asking_.tell({});
 }
 
 void hold::downgraded(const std::string& full_path) {
     shared_path_ = full_path;
     shared_.store(true, std::memory_order_release);
-    tell(for_downgrade_, {});
+    for_downgrade_.tell({});
 }
 
 } // namespace paddock::detail

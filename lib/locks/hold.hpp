@@ -1,7 +1,7 @@
 #pragma once
 
+#include "locks/listener.hpp"
 #include "session/core.hpp"
-#include "support/bridge.hpp"
 #include "support/function.hpp"
 
 #include <paddock/guard.hpp>
@@ -9,6 +9,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace paddock::detail {
@@ -21,6 +22,8 @@ public:
     virtual void release() = 0;
     /// Calls `gone` when, after release(), the ensemble has nothing of it any more.
     virtual void when_gone(unique_function<void(error_code)> gone) = 0;
+    /// A hold of it is over, for whatever reason; whoever holds it may be the first to know.
+    virtual void ended(error_code why) { (void)why; }
     /// Shares it from now on; hold::downgraded() tells of the end. Only where that is possible.
     virtual void downgrade() {}
 };
@@ -31,9 +34,6 @@ class hold final : public returnable {
 public:
     hold(std::shared_ptr<core> client, std::shared_ptr<tenure> what, std::string full_path,
          std::int64_t czxid, bool can_downgrade = false);
-    /// Of several nodes, and without a token.
-    hold(std::shared_ptr<core> client, std::shared_ptr<tenure> what, std::string full_path,
-         std::vector<std::string> others);
 
     // Any thread.
     bool valid() const noexcept { return !over_.load(std::memory_order_acquire); }
@@ -41,8 +41,10 @@ public:
     const std::string& full_path() const noexcept {
         return shared_.load(std::memory_order_acquire) ? shared_path_ : full_path_;
     }
-    /// What else must exist for it.
-    const std::vector<std::string>& others() const noexcept { return others_; }
+    /// Another node that must exist for it. Before anybody else knows the hold.
+    void add_node(std::string full_path) { others_.push_back(std::move(full_path)); }
+    /// What a multi must begin with, in order to be executed only under this hold.
+    std::vector<operation> checks() const;
     bool can_downgrade() const noexcept { return can_downgrade_; }
     fencing_token token() const noexcept { return {czxid_, 0}; }
     const std::shared_ptr<core>& client() const noexcept { return core_; }
@@ -58,12 +60,10 @@ public:
     bool over() const noexcept { return !valid(); }
     error_code reason() const noexcept { return reason_; }
 
-    // Somebody waits for something: completed with its success, or with the reason of the end.
-    struct listener {
-        bridge<error_code> user;
-    };
-    using listener_ptr = std::shared_ptr<listener>;
+    // Completed with the success of what is waited for, or with the reason of the end.
     void when_over(listener_ptr who);
+    /// The same for those who are on the strand.
+    void when_over(unique_function<void(error_code)> tell);
     void when_asked_back(listener_ptr who);
     void downgrade(listener_ptr who);
 
@@ -73,8 +73,6 @@ public:
     void downgraded(const std::string& full_path);
 
 private:
-    static void tell(std::vector<listener_ptr>& all, error_code what);
-
     std::shared_ptr<core> core_;
     std::shared_ptr<tenure> what_;
     bool released_ = false;
@@ -87,7 +85,8 @@ private:
     bool asked_back_ = false;
     std::string shared_path_; ///< since it was downgraded
     std::atomic<bool> shared_{false};
-    std::vector<listener_ptr> for_end_, for_asking_, for_downgrade_;
+    listeners for_end_, for_asking_, for_downgrade_;
+    std::vector<unique_function<void(error_code)>> at_end_;
 };
 
 } // namespace paddock::detail

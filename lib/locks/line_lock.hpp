@@ -1,5 +1,6 @@
 #pragma once
 
+#include "line/line.hpp"
 #include "locks/metadata.hpp"
 #include "rules/names.hpp"
 #include "session/core.hpp"
@@ -8,6 +9,11 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
+
+namespace paddock {
+class client;
+}
 
 namespace paddock::detail {
 
@@ -25,5 +31,9 @@ struct line_lock {
     paddock::on_expiry on_expiry = paddock::on_expiry::requeue;
     paddock::on_over_budget on_over_budget = paddock::on_over_budget::wait;
 };
+
+/// What mutex and its kin are made of; throws for arguments that are not acceptable.
+std::shared_ptr<const line_lock> make_line_lock(const client& zk, std::string_view path,
+                                                mutex_options options);
 
 } // namespace paddock::detail

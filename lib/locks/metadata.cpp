@@ -63,7 +63,15 @@ metadata::metadata(std::string_view label)
     start_.back() = ','; // there is one more member
 }
 
+metadata metadata::verbatim(std::string text) {
+    metadata out;
+    out.start_ = std::move(text);
+    out.verbatim_ = true;
+    return out;
+}
+
 std::string metadata::at(std::chrono::system_clock::time_point now) const {
+    if (verbatim_) return start_;
     return start_ + "\"time\":\"" + iso8601(now) + "\"}";
 }
 

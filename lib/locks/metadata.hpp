@@ -1,6 +1,6 @@
 #pragma once
 
-#include <paddock/mutex.hpp>
+#include <paddock/contender.hpp>
 
 #include <chrono>
 #include <string>
@@ -13,10 +13,15 @@ namespace paddock::detail {
 class metadata {
 public:
     explicit metadata(std::string_view label);
+    /// Another kind of data: this text, always.
+    static metadata verbatim(std::string text);
     std::string at(std::chrono::system_clock::time_point now) const;
 
 private:
+    metadata() = default;
+
     std::string start_; ///< everything but the time
+    bool verbatim_ = false;
 };
 
 /// Fills in what the data says, if a paddock program wrote it; any other data changes nothing.

@@ -223,6 +223,7 @@ private:
 
     void merge(std::span<const std::string> names);
     void see(std::span<const sighting> seen, std::vector<contender*>& lost);
+    void appear(const sighting& seen);
     std::vector<sighting> sightings(std::span<const std::string> names) const;
     void settle(std::span<const std::string> names);
     void adopt(contender& c, std::string_view name);

@@ -55,7 +55,7 @@ void line::see(std::span<const sighting> seen, std::vector<contender*>& lost) {
             if (gone_.contains(s->name))
                 still_seen.emplace(s->name);
             else if (s->foreign)
-                put({s->sequence, std::string(s->name)}, {.as = s->as});
+                appear(*s);
             ++s;
             continue;
         }
@@ -68,6 +68,12 @@ void line::see(std::span<const sighting> seen, std::vector<contender*>& lost) {
             ++it;
     }
     gone_ = std::move(still_seen);
+}
+
+/// A foreign node that was not known. Whoever waits behind it need not watch what is before it.
+void line::appear(const sighting& seen) {
+    const auto it = put({seen.sequence, std::string(seen.name)}, {.as = seen.as});
+    if (it != table_.begin()) forget_if_idle(std::prev(it));
 }
 
 /// The contenders among the children, in their order.

@@ -73,6 +73,9 @@ private:
     bool kazoo_ = false; ///< kazoo's nodes are contenders, too
 };
 
+/// What Curator's Revoker writes into a contender's node to have the lock back.
+inline constexpr std::string_view revoke_message = "__REVOKE__";
+
 /// The number in a node's name, if the node belongs to the present session and has a protected name
 /// (of any lock).
 std::optional<node_id> own_id(std::string_view child, const claims& ids) noexcept;

@@ -71,6 +71,7 @@ public:
     }
     const client_options& options() const noexcept { return options_; }
     const std::string& root() const noexcept { return root_; }
+    const std::vector<native::server_address>& servers() const noexcept { return servers_; }
     void post(unique_function<void()> task) {
         if (env_) env_->post(std::move(task)); // else the execution context is gone
     }

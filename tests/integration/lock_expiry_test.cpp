@@ -9,8 +9,6 @@ using namespace paddock::test;
 
 namespace {
 
-void expire(scene& s) { kill_session(shared_server().address(), s.proxy.last_credentials()); }
-
 asio::awaitable<void> until_epoch(scene& s, std::uint64_t which) {
     co_await eventually(
         [&] { return s.zk.epoch() == which && s.zk.state() == client_state::connected; });

@@ -42,3 +42,26 @@ printf '%s\n' "$said" | awk '
 
 said=$("$programs/timeout_and_cancellation" "$server_address")
 expect 'it is taken|still taken after 50 ms|closing time came first|and now it is ours' 4 "$said"
+
+said=$("$programs/readers_and_writers" "$server_address")
+expect '^reader [12] sees 100$|^reader 3 sees 110$' 3 "$said"
+expect '^the writer (makes it|still sees) 110$' 2 "$said"
+
+said=$("$programs/election" "$server_address")
+expect '^(alice|bob|carol) (leads, with token [0-9]+|resigns)$' 6 "$said"
+expect '^  the follower hears that nobody leads$' 1 "$said"
+
+said=$("$programs/a_place_in_the_line" "$server_address")
+expect '^ahead of us: 1$|label nightly build$|gives? the lock back, and does$|^ahead of us now: 0$|^our turn$' 5 "$said"
+
+said=$("$programs/recursive_mutex" "$server_address")
+expect '^owner [0-9]+ books (a withdrawal|a deposit|interest)$' 5 "$said"
+# Between the bookings of one transfer stands nothing of another owner.
+printf '%s\n' "$said" | awk '
+  / a withdrawal$/ { if (inside) exit 1; inside = $2 }
+  inside && $2 != inside { exit 1 }
+  / a deposit$/ { inside = 0 }' || fail "$said"
+
+said=$("$programs/lock_all" "$server_address")
+expect '^moved [0-9]+, token [0-9]+$' 4 "$said"
+expect '^balances 150 60 90$|^one of them is taken, so none is held$' 2 "$said"

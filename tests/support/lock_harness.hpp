@@ -147,6 +147,11 @@ struct scene {
     }
 };
 
+/// The server ends the session of the scene's client.
+inline void expire(scene& s) {
+    kill_session(shared_server().address(), s.proxy.last_credentials());
+}
+
 inline client_options short_session(std::chrono::milliseconds timeout = std::chrono::seconds(2)) {
     client_options options;
     options.session_timeout = timeout;

@@ -327,13 +327,14 @@ TEST_CASE("a malformed path of a semaphore or of its counter is refused") {
         CHECK(has(other, "semaphore_options::counter"));
         CHECK_MESSAGE(has(other, row.why), other);
     }
-    for (const std::string inside : {"/a/leases", "/a/locks", "/a/leases/x", "/a/locks/x"}) {
+    for (const std::string inside :
+         {"/a/b/leases", "/a/b/locks", "/a/b/leases/x", "/a/b/locks/x", "/a/b", "/a"}) {
         CAPTURE(inside);
-        CHECK(has(semaphore_complaint("/a", 1, {.counter = inside}), "own directories"));
+        CHECK(has(semaphore_complaint("/a/b", 1, {.counter = inside}), "own directories"));
     }
-    for (const std::string fine : {"/b", "/a/count", "/a/leases-limit", "/a"}) {
+    for (const std::string fine : {"/b", "/a/b/count", "/a/b/leases-limit", "/a/c"}) {
         CAPTURE(fine);
-        CHECK(semaphore_complaint("/a", 1, {.counter = fine}) == "no complaint");
+        CHECK(semaphore_complaint("/a/b", 1, {.counter = fine}) == "no complaint");
     }
 }
 

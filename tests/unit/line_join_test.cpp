@@ -12,7 +12,7 @@ TEST_CASE("create and listing go out together, and a free lock is granted by tha
     CHECK(line.created(1, 0) == "");
     CHECK(line.listed({0}) == "grant 1");
     CHECK(line.granted_czxid == 100);
-    CHECK(line.line.occupied());
+    CHECK_FALSE(line.line.idle());
     CHECK_FALSE(line.line.idle());
 }
 
@@ -22,7 +22,7 @@ TEST_CASE("a released node is swept, and the line is empty again") {
     CHECK(line.release(1) == "sweep 0, out 1");
     CHECK(line.swept_id == line.id_of(1));
     CHECK(line.ids.claimed(line.id_of(1))); // until the sweeper says that it is gone
-    CHECK_FALSE(line.line.occupied());
+    CHECK(line.line.idle());
     CHECK(line.line.idle());
 }
 
@@ -170,7 +170,7 @@ TEST_CASE("who leaves while its node is being created waits for the node, and sw
     connected_line line;
     line.join(1);
     CHECK(line.quit(1) == "");
-    CHECK(line.line.occupied());
+    CHECK_FALSE(line.line.idle());
     CHECK(line.created(1, 0) == "sweep 0, out 1");
     CHECK(line.listed({0}) == "");
     CHECK(line.line.idle());
@@ -274,5 +274,5 @@ TEST_CASE("an immediate contender fails at once when the connection is lost") {
         line.created(1, 0);
         CHECK(line.disconnected() == "fail 1 not connected, sweep 0, out 1");
     }
-    CHECK(line.line.occupied() == false);
+    CHECK(line.line.ahead_of(1) == std::nullopt);
 }

@@ -30,6 +30,8 @@ struct seat {
     node_id id = 0;
     std::set<std::string> nodes{}; ///< of it, but those that came late
     std::string held{};            ///< the node of its hold
+    std::string held_next{};       ///< and the one that it is being changed for
+    rules::role as = rules::role::exclusive;
 };
 
 /// Everything that the clients of one history share.
@@ -44,7 +46,7 @@ class client;
 
 /// One line of a client, with what the application wants from it.
 struct station {
-    station(client& c, const std::string& lock_name);
+    station(client& c, const rules::naming& of);
     rules::naming names;
     rules::line line;
     std::map<contender_key, seat> seats;
@@ -57,8 +59,9 @@ struct station {
 class client {
 public:
     client(world& w, int number) : world_(w), number_(number) {
-        stations.push_back(std::make_unique<station>(*this, "lock"));
-        stations.push_back(std::make_unique<station>(*this, "other"));
+        stations.push_back(std::make_unique<station>(*this, rules::naming("lock")));
+        stations.push_back(std::make_unique<station>(*this, rules::naming("other")));
+        stations.push_back(std::make_unique<station>(*this, rules::naming::of_shared_mutex()));
     }
 
     // The application.
@@ -66,6 +69,7 @@ public:
         if (how.immediate && !connected) return; // the library does not even enter
         const auto key = ++s.last;
         s.seats[key].immediate = how.immediate;
+        s.seats[key].as = how.as;
         note("join", std::to_string(key));
         s.line.join(key, how);
         carry_out(s);
@@ -79,6 +83,11 @@ public:
     void release(station& s, contender_key key) {
         note("release", std::to_string(key));
         s.line.release(key);
+        carry_out(s);
+    }
+    void downgrade(station& s, contender_key key) {
+        note("downgrades", std::to_string(key));
+        s.line.downgrade(key);
         carry_out(s);
     }
     void guard_own(station& s, contender_key key) {
@@ -208,8 +217,8 @@ private:
             unsent_.push_back(std::move(done));
             return;
         }
-        constexpr const char* words[] = {"create", "list", "get",    "remove",
-                                         "wait",   "make", "unwatch"};
+        constexpr const char* words[] = {"create", "list", "get",     "remove",
+                                         "wait",   "make", "unwatch", "swap"};
         note("asks to", std::string(words[what.what]) + ' ' + what.name);
         own.to_server.push_back(std::move(what));
         awaited_.push_back(std::move(done));
@@ -255,7 +264,7 @@ private:
     void obey(station& s, const act::create& a) {
         must(connected, "a create without a connection");
         s.seats.at(a.who).id = a.id;
-        const auto prefix = s.names.prefix(ids, a.id);
+        const auto prefix = s.names.prefix(ids, a.id, s.seats.at(a.who).as);
         must(prefixes_.insert(prefix).second, "an id in two creates: " + prefix);
         submit({request::create, prefix}, [this, &s, a](const reply& r) {
             s.line.created(a.who, a.id,
@@ -304,6 +313,23 @@ private:
                [this, name = a.name](const reply&) { armed_.erase(name); });
     }
     void obey(station&, const act::sweep& a) { remove(a.name, a.id); }
+    void obey(station& s, const act::downgrade& a) {
+        s.seats.at(a.who).held_next = a.name;
+        submit({request::swap, a.name, a.old_name}, [this, &s, a](const reply& r) {
+            const auto it = s.seats.find(a.who);
+            if (r.result == outcome::done && it != s.seats.end()) it->second.nodes.insert(a.name);
+            s.line.downgraded(a.who, a.id, r.result);
+            carry_out(s);
+        });
+    }
+    void obey(station& s, const act::downgraded& a) {
+        auto& who = s.seats.at(a.who);
+        who.as = rules::role::shared;
+        who.held = std::string(s.line.name_of(a.who));
+        who.id = rules::own_id(who.held, ids).value();
+        note("shares with", who.held);
+    }
+    void obey(station&, const act::ask_back&) {}
     void obey(station&, const act::taint&) {
         tainted = true;
         if (connected) search();
@@ -327,6 +353,7 @@ private:
         note("loses", who.held);
         must(!who.held.empty(), "lost what it never had");
         must(!world_.zk.exists(who.held), "lost what it still has: " + who.held);
+        must(!world_.zk.exists(who.held_next), "lost what it still has: " + who.held_next);
     }
     void obey(station& s, const act::out& a) { s.seats.erase(a.who); }
 
@@ -360,7 +387,6 @@ private:
     std::set<std::string> prefixes_;
 };
 
-inline station::station(client& c, const std::string& lock_name)
-    : names(lock_name), line(names, c.ids) {}
+inline station::station(client& c, const rules::naming& of) : names(of), line(names, c.ids) {}
 
 } // namespace paddock::test::model

@@ -30,9 +30,10 @@ inline void must(bool condition, const std::string& what) {
 }
 
 struct request {
-    enum kind { create, list, get, remove, barrier, make, unwatch } what;
-    std::string name;   ///< of a create: without its sequence number
-    bool watch = false; ///< of a list; a get always sets one
+    enum kind { create, list, get, remove, barrier, make, unwatch, swap } what;
+    std::string name;            ///< of a create: without its sequence number
+    std::string takes_over = {}; ///< of a swap: the node that goes
+    bool watch = false;          ///< of a list; a get always sets one
 };
 
 struct reply {
@@ -95,6 +96,10 @@ public:
         auto name = prefix + digits.data();
         commit({txn::create, name, owner});
         return name;
+    }
+    /// A node that is no sequential one.
+    void create_as(std::int64_t owner, const std::string& name) {
+        commit({txn::create, name, owner});
     }
     void remove(const std::string& name) { commit({txn::remove, name, 0}); }
     void set(const std::string& name) { commit({txn::set, name, 0}); }
@@ -198,6 +203,15 @@ public:
             break;
         case request::unwatch:
             s.watches.erase(r.name);
+            break;
+        case request::swap: // if it was executed before, that is as good
+            if (!exists(r.name) && exists(r.takes_over)) {
+                commit({txn::create, r.name, s.id});
+                commit({txn::remove, r.takes_over, 0});
+            } else if (!exists(r.name)) {
+                out.result = outcome::missing;
+            }
+            catch_up(s.server, last());
             break;
         }
         out.zxid = applied(s);

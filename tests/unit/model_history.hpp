@@ -13,12 +13,14 @@
 
 namespace paddock::test::model {
 
-/// Another process with Curator's recipe. It is always up to date, which makes it as dangerous as
-/// can be.
+/// Another process with Curator's recipes: the mutex, or the read-write lock with the downgrade of
+/// Curator 5.5. It is always up to date, which makes it as dangerous as can be.
 struct foreigner {
     std::int64_t id;
+    bool reads_and_writes = false;
     std::string node{}; ///< empty: it does not want the lock
     bool holding = false;
+    std::string leaving{}; ///< the writer's node, between the two steps of a downgrade
 };
 
 /// One random history: some clients and foreigners, and whatever may happen to them. Everything is
@@ -36,7 +38,7 @@ public:
             clients_.push_back(std::make_unique<client>(world_, n));
         const int foreigners = number(3);
         for (int n = 0; n < foreigners; ++n)
-            foreigners_.push_back({100 + n});
+            foreigners_.push_back({100 + n, chance(2)});
         if (chance(2)) world_.zk.make();
         // Each history has its own mixture of troubles.
         for (auto& one : troubles_)
@@ -94,11 +96,15 @@ private:
     }
 
     void application(client& c) {
-        auto& s = *c.stations[chance(5) ? 1 : 0];
+        const bool shared_line = chance(2);
+        auto& s = *c.stations[shared_line ? 2 : chance(5) ? 1 : 0];
         const int what = number(10);
         if (what < 4) {
             if (s.seats.size() < 4)
-                c.join(s, {.immediate = chance(5), .fail_on_expiry = chance(5)});
+                c.join(s, {.as = shared_line && chance(2) ? rules::role::shared
+                                                          : rules::role::exclusive,
+                           .immediate = chance(5),
+                           .fail_on_expiry = chance(5)});
             return;
         }
         if (s.seats.empty()) return;
@@ -106,7 +112,8 @@ private:
         const auto& [key, one] = *it;
         if (what == 4 && !one.left && one.held.empty()) return c.quit(s, key);
         if (one.held.empty()) return;
-        if (what < 8) return c.release(s, key);
+        if (what < 7) return c.release(s, key);
+        if (what < 9 && shared_line) return c.downgrade(s, key);
         c.guard_own(s, key);
     }
 
@@ -114,22 +121,50 @@ private:
         if (foreigners_.empty()) return;
         auto& f =
             foreigners_[static_cast<std::size_t>(number(static_cast<int>(foreigners_.size())))];
-        if (f.node.empty()) {
+        if (!f.leaving.empty()) {
+            leave_writer(f);
+        } else if (f.node.empty()) {
             f.node = join(f);
+        } else if (f.holding && f.reads_and_writes && is_writer(f.node) && chance(2)) {
+            downgrade(f);
         } else if (f.holding || chance(6)) {
-            note("foreigner lets go of", f.node);
-            if (world_.zk.exists(f.node)) world_.zk.remove(f.node);
-            f.node.clear();
-            f.holding = false;
+            let_go_of(f);
         }
         look(f);
+    }
+    void let_go_of(foreigner& f) {
+        leave_writer(f);
+        note("foreigner lets go of", f.node);
+        if (world_.zk.exists(f.node)) world_.zk.remove(f.node);
+        f = {f.id, f.reads_and_writes};
+    }
+    void leave_writer(foreigner& f) {
+        if (f.leaving.empty()) return;
+        note("foreigner lets go of", f.leaving);
+        if (world_.zk.exists(f.leaving)) world_.zk.remove(f.leaving);
+        f.leaving.clear();
+    }
+    static bool is_writer(const std::string& node) {
+        return node.find("__WRIT__") != std::string::npos;
+    }
+    /// A reader's node with the writer's own number; then the writer's goes.
+    void downgrade(foreigner& f) {
+        if (!world_.zk.exists(f.node)) return;
+        f.leaving = f.node;
+        f.node.replace(f.node.find("__WRIT__"), 8, "__READ__");
+        f.node[10] = 'd'; // another id
+        note("foreigner downgrades to", f.node);
+        world_.zk.create_as(f.id, f.node);
     }
     std::string join(const foreigner& f) {
         if (!world_.zk.leader().directory) world_.zk.make();
         std::array<char, 40> id{};
         std::snprintf(id.data(), id.size(), "c0ffee00-0000-4000-8000-%012llx",
                       static_cast<unsigned long long>(random_() & 0xffff'ffff'ffff));
-        const auto name = world_.zk.create(f.id, std::string("_c_") + id.data() + "-lock-");
+        const char* const kind = !f.reads_and_writes ? "lock-"
+                                 : chance(2)         ? "__READ__"
+                                                     : "__WRIT__";
+        const auto name = world_.zk.create(f.id, std::string("_c_") + id.data() + '-' + kind);
         note("foreigner has", name);
         return name;
     }
@@ -139,7 +174,7 @@ private:
             f.node.clear();
             return;
         }
-        if (first_of("lock") != f.node) return;
+        if (blocked(f.node)) return;
         note("foreigner holds", f.node);
         f.holding = true;
         check_alone(f.node);
@@ -246,9 +281,7 @@ private:
     bool let_go() {
         for (auto& f : foreigners_)
             if (f.holding) {
-                note("foreigner lets go of", f.node);
-                if (world_.zk.exists(f.node)) world_.zk.remove(f.node);
-                f = {f.id};
+                let_go_of(f);
                 return true;
             }
         for (auto& c : clients_)
@@ -261,10 +294,20 @@ private:
         return false;
     }
 
-    /// The first in the line of all nodes that the leader has.
-    std::string first_of(const std::string& lock_name) const {
-        const auto nodes = in_order(rules::naming(lock_name));
-        return nodes.empty() ? std::string() : nodes.front().name;
+    /// Whether the two cannot have the lock at the same time.
+    static bool conflict(const rules::naming& names, const std::string& a, const std::string& b) {
+        const auto one = names.read(a), other = names.read(b);
+        return one && other &&
+               (one->as == rules::role::exclusive || other->as == rules::role::exclusive);
+    }
+    /// Whether a node before it stands in its way.
+    bool blocked(const std::string& node) const {
+        const auto names = line_of(node);
+        for (const auto& other : in_order(names)) {
+            if (other.name == node) return false;
+            if (conflict(names, node, other.name)) return true;
+        }
+        return false;
     }
     std::vector<rules::place> in_order(const rules::naming& names) const {
         std::vector<rules::place> out;
@@ -274,8 +317,9 @@ private:
         return out;
     }
     rules::naming line_of(const std::string& node) const {
-        rules::naming lock("lock");
-        return lock.sequence(node) ? lock : rules::naming("other");
+        for (const auto& s : clients_.front()->stations)
+            if (s->names.sequence(node)) return s->names;
+        throw violation("a node of no line: " + node);
     }
 
     void check_grant(const session& who, const std::string& node, std::int64_t czxid) {
@@ -288,23 +332,22 @@ private:
             if (c->own.id == who.id) mine = c.get();
         for (const auto& other : in_order(names)) {
             if (other.name == node) break;
+            if (!conflict(names, node, other.name)) continue;
             const bool own = world_.zk.leader().nodes.at(other.name).owner == who.id;
             must(own && !mine->in_use(other.name), "granted before " + other.name);
         }
         check_alone(node);
-        auto& token = tokens_[names.sequence(node) && line_is_lock(node)];
+        if (names.read(node)->as == rules::role::shared) return;
+        auto& token = tokens_[names.marker()];
         must(czxid > token, "the token does not grow");
         token = czxid;
-    }
-    bool line_is_lock(const std::string& node) const {
-        return rules::naming("lock").sequence(node).has_value();
     }
 
     /// Nobody else holds the same lock with a node that exists.
     void check_alone(const std::string& node) {
         const auto names = line_of(node);
         const auto rival = [&](const std::string& other) {
-            return !other.empty() && other != node && names.sequence(other) &&
+            return !other.empty() && other != node && conflict(names, node, other) &&
                    world_.zk.exists(other);
         };
         for (const auto& f : foreigners_)
@@ -345,7 +388,7 @@ private:
     std::vector<foreigner> foreigners_;
     std::array<bool, all> troubles_{};
     std::vector<std::pair<std::int64_t, std::string>> late_;
-    std::map<bool, std::int64_t> tokens_;
+    std::map<std::string, std::int64_t> tokens_;
 };
 
 } // namespace paddock::test::model

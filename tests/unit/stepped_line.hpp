@@ -43,11 +43,13 @@ class stepped_line {
 public:
     static constexpr std::int64_t first_session = 0x1000'0000'0000'0001;
 
-    explicit stepped_line(std::string name = "lock") : names(name), line(names, ids) {
+    explicit stepped_line(const std::string& name = "lock") : stepped_line(rules::naming(name)) {}
+    explicit stepped_line(rules::naming of) : names(std::move(of)), line(names, ids) {
         ids.begin(first_session);
     }
 
     std::string join(contender_key who, rules::terms how = {}) {
+        roles_[who] = how.as;
         line.join(who, how);
         return wishes();
     }
@@ -94,7 +96,7 @@ public:
     }
     /// The create is executed, whether or not its answer comes.
     void executed(contender_key who, std::int32_t sequence) {
-        nodes_[sequence] = names.prefix(ids, id_of(who)) + ten_digits(sequence);
+        nodes_[sequence] = names.prefix(ids, id_of(who), roles_[who]) + ten_digits(sequence);
     }
     std::string create_fails(contender_key who, outcome result, int code = 0) {
         line.created(who, id_of(who), {.result = result, .code = code});
@@ -148,8 +150,21 @@ public:
 
     node_id id_of(contender_key who) const { return latest_.at(who); }
     std::string name(std::int32_t sequence) const {
-        const auto ours = nodes_.find(sequence);
-        return ours != nodes_.end() ? ours->second : curator_name(sequence);
+        const auto known = nodes_.find(sequence);
+        return known != nodes_.end() ? known->second : curator_name(sequence);
+    }
+    /// From now on the number means a foreign node of this kind.
+    void foreign(std::int32_t sequence, const std::string& marker) {
+        nodes_[sequence] = curator_name(sequence);
+        nodes_[sequence].replace(nodes_[sequence].find("lock-"), 5, marker);
+    }
+    std::string downgrade(contender_key who) {
+        line.downgrade(who);
+        return wishes();
+    }
+    std::string downgraded(contender_key who, outcome result = outcome::done) {
+        line.downgraded(who, next_.at(who), result);
+        return wishes();
     }
 
     /// Everything that the line wants done, in its order, and in words.
@@ -200,10 +215,13 @@ private:
         return "sweep " + number_of(a.name);
     }
     std::string words(const act::downgrade& a) {
-        latest_[a.who] = a.id;
+        next_[a.who] = a.id;
         return "downgrade " + key(a.who) + " to " + number_of(a.name);
     }
-    std::string words(const act::downgraded& a) { return "downgraded " + key(a.who); }
+    std::string words(const act::downgraded& a) {
+        latest_[a.who] = next_.at(a.who);
+        return "downgraded " + key(a.who);
+    }
     std::string words(const act::ask_back& a) { return "ask back " + key(a.who); }
     std::string words(const act::taint& a) { return "taint " + key(a.who); }
     std::string words(const act::pause&) { return "pause"; }
@@ -226,14 +244,17 @@ private:
 
     bool expired_ = false;
     std::map<contender_key, node_id> latest_;
-    std::map<std::int32_t, std::string> nodes_; ///< ours, by sequence
+    std::map<contender_key, node_id> next_; ///< after a downgrade
+    std::map<std::int32_t, std::string> nodes_; ///< ours, and others with a name of their own
+    std::map<contender_key, rules::role> roles_;
 };
 
 /// One that is connected, which is how most stories begin.
 struct connected_line : stepped_line {
-    explicit connected_line(std::string lock_name = "lock") : stepped_line(std::move(lock_name)) {
+    explicit connected_line(const std::string& lock_name = "lock") : stepped_line(lock_name) {
         connected();
     }
+    explicit connected_line(rules::naming of) : stepped_line(std::move(of)) { connected(); }
 };
 
 } // namespace paddock::test

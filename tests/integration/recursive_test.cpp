@@ -1,0 +1,394 @@
+// recursive_mutex: the same owner takes it again; everybody else waits.
+
+#include "support/lock_harness.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace paddock;
+using namespace paddock::test;
+
+namespace {
+
+struct recursive_scene : scene {
+    explicit recursive_scene(asio::any_io_executor executor, client_options options = {},
+                             mutex_options terms = {})
+        : scene(executor, std::move(options), terms), again(zk, path, std::move(terms)) {}
+
+    recursive_mutex again;
+
+    asking ask(owner who) {
+        return start<guard>([&](auto token) { again.lock(who, std::move(token)); });
+    }
+    asking ask_now(owner who) {
+        return start<guard>([&](auto token) { again.try_lock(who, std::move(token)); });
+    }
+    asking ask_for(owner who, std::chrono::nanoseconds limit) {
+        return start<guard>([&](auto token) { again.try_lock_for(who, limit, std::move(token)); });
+    }
+    void expire() { kill_session(shared_server().address(), proxy.last_credentials()); }
+};
+
+asio::awaitable<void> unlocked(asking a) {
+    const auto end = give_back(held(a));
+    co_await finished(end);
+    CHECK_MESSAGE(!end->error, end->error.message());
+}
+
+} // namespace
+
+CO_TEST("an owner takes its lock again without a request, and gives it back with the last guard") {
+    recursive_scene s(executor);
+    const owner me;
+    const auto first = s.ask(me);
+    co_await granted(first);
+    const auto before = s.requests().size();
+    const auto again = s.ask(me);
+    const auto tried = s.ask_now(me);
+    const auto limited = s.ask_for(me, 1s);
+    for (const auto& a : {again, tried, limited}) {
+        co_await granted(a);
+        CHECK(held(a).path() == held(first).path());
+        CHECK(held(a).fencing_token() == held(first).fencing_token());
+    }
+    CHECK(s.requests().size() == before);
+
+    // In any order; only the last is waited for.
+    co_await unlocked(first);
+    co_await unlocked(limited);
+    held(tried) = guard();
+    CHECK(s.requests().size() == before);
+    CHECK(s.line().size() == 1);
+    CHECK(held(again).valid());
+    co_await unlocked(again);
+    CHECK(s.line().empty());
+    CHECK(s.sent(opcode::remove) == 1);
+}
+
+CO_TEST("every guard verifies, transacts and is told of its end by itself") {
+    recursive_scene s(executor);
+    const owner me;
+    const auto a = s.ask(me);
+    const auto b = s.ask(me);
+    co_await granted(a);
+    co_await granted(b);
+    const auto end_a = end_of(held(a));
+    const auto end_b = end_of(held(b));
+    co_await held(a).verify();
+    co_await held(b).verify();
+    const auto mine = s.path + "-data";
+    std::vector<operation> steps{op::create{mine, "x"}};
+    co_await held(b).transaction(steps);
+    CHECK(s.direct.get(mine).data == "x");
+    co_await unlocked(a);
+    co_await finished(end_a);
+    CHECK(end_a->error == errc::released);
+    CHECK_FALSE(end_b->done());
+    CHECK(held(b).valid());
+    co_await held(b).verify();
+    co_await unlocked(b);
+    co_await finished(end_b);
+    CHECK(end_b->error == errc::released);
+}
+
+CO_TEST("other owners of the same process queue like anyone") {
+    recursive_scene s(executor);
+    const owner one, two;
+    CHECK(one != two);
+    CHECK(one == owner(one));
+    const auto a = s.ask(one);
+    co_await granted(a);
+    const auto b = s.ask(two);
+    const auto plain = test::ask(s.lock);
+    co_await s.until_line(3);
+    const auto busy = s.ask_now(two);
+    co_await finished(busy);
+    CHECK_FALSE(busy->error);
+    CHECK_FALSE(held(busy));
+    const auto late = s.ask_for(two, 30ms);
+    co_await finished(late);
+    CHECK_FALSE(held(late));
+    CHECK_FALSE(b->done());
+    const auto again = s.ask(one); // not behind those who wait
+    co_await granted(again);
+    held(a) = guard();
+    held(again) = guard();
+    co_await granted(b);
+    CHECK_FALSE(plain->done());
+    held(b) = guard();
+    co_await granted(plain);
+    held(plain) = guard();
+    co_await s.until_line(0);
+}
+
+CO_TEST("two objects for one path know nothing of each other; copies do") {
+    recursive_scene s(executor);
+    recursive_mutex copy = s.again;
+    recursive_mutex other(s.zk, s.path);
+    const owner me;
+    const auto a = s.ask(me);
+    co_await granted(a);
+    auto by_copy = co_await copy.lock(me);
+    CHECK(by_copy.valid());
+    const auto by_other = co_await other.try_lock(me);
+    CHECK_FALSE(by_other);
+    const auto line = co_await s.again.contenders();
+    REQUIRE(line.size() == 1);
+    CHECK(line[0].path == held(a).path());
+}
+
+CO_TEST("first locks of one owner at one time share one place, whoever of them leaves") {
+    recursive_scene s(executor);
+    const owner me;
+    const auto other = queue_up(s.direct, s.path);
+    const auto a = s.ask(me);
+    const auto b = s.ask(me);
+    const auto c = s.ask_for(me, 50ms);
+    const auto d = s.ask(me);
+    const auto busy = s.ask_now(me);
+    co_await s.until_line(2);
+    co_await finished(c);
+    co_await finished(busy);
+    CHECK_FALSE(held(c));
+    CHECK_FALSE(held(busy));
+    a->cancel();
+    co_await finished(a);
+    CHECK(a->error == asio::error::operation_aborted);
+    CHECK(s.line().size() == 2);
+    CHECK(s.sent(opcode::create2) == 1);
+    s.direct.remove(other);
+    co_await granted(b);
+    co_await granted(d);
+    co_await unlocked(b);
+    CHECK(s.line().size() == 1);
+    co_await unlocked(d);
+    CHECK(s.line().empty());
+}
+
+CO_TEST("a try_lock and a lock of one owner at one time do not wait for each other") {
+    recursive_scene s(executor);
+    co_await s.zk.connect();
+    const owner me;
+    { // free: both have it
+        const auto tried = s.ask_now(me);
+        const auto waits = s.ask(me);
+        co_await granted(waits);
+        co_await finished(tried);
+        if (held(tried)) co_await unlocked(tried);
+        co_await unlocked(waits);
+        co_await s.until_line(0);
+    }
+    { // taken: the one is told, the other waits
+        const auto other = queue_up(s.direct, s.path);
+        const auto tried = s.ask_now(me);
+        const auto waits = s.ask(me);
+        co_await finished(tried);
+        CHECK_FALSE(tried->error);
+        CHECK_FALSE(held(tried));
+        co_await s.until_line(2);
+        CHECK_FALSE(waits->done());
+        s.direct.remove(other);
+        co_await granted(waits);
+        co_await unlocked(waits);
+        CHECK(s.line().empty());
+    }
+}
+
+CO_TEST("the last waiter of an owner who leaves takes the place along, at any point") {
+    recursive_scene s(executor);
+    co_await s.zk.connect();
+    const owner me;
+    struct {
+        direction way;
+        std::int32_t opcode;
+    } const points[] = {{direction::up, opcode::create2},
+                        {direction::down, opcode::create2},
+                        {direction::up, opcode::children2},
+                        {direction::down, opcode::children2}};
+    for (const auto& at : points)
+        for (const bool tries : {false, true}) {
+            if (tries && at.opcode == opcode::create2) continue;
+            s.proxy.hold_if(at.way, [&](const frame& f) { return f.opcode == at.opcode; });
+            const auto a = tries ? s.ask_now(me) : s.ask(me);
+            const auto b = tries ? s.ask_now(me) : s.ask(me);
+            co_await eventually([&] { return s.proxy.waiting(at.way) > 0; });
+            a->cancel();
+            b->cancel(asio::cancellation_type::terminal);
+            co_await finished(a);
+            co_await finished(b);
+            CHECK(a->error == asio::error::operation_aborted);
+            CHECK(b->error == asio::error::operation_aborted);
+            const auto next = s.ask(me); // a place of its own
+            s.proxy.release(at.way);
+            co_await granted(next);
+            co_await s.until_line(1);
+            co_await unlocked(next);
+            CHECK(s.line().empty());
+        }
+}
+
+CO_TEST("after a lost hold the old guards stay lost, and the owner queues anew") {
+    recursive_scene s(executor);
+    const owner me;
+    for (const bool by_expiry : {true, false}) {
+        const auto a = s.ask(me);
+        const auto b = s.ask(me);
+        co_await granted(a);
+        co_await granted(b);
+        const auto end_a = end_of(held(a));
+        const auto end_b = end_of(held(b));
+        const auto other = queue_up(s.direct, s.path);
+        if (by_expiry)
+            s.expire();
+        else
+            s.direct.remove(std::string(held(a).path()));
+        co_await finished(end_a);
+        co_await finished(end_b);
+        const auto reason = by_expiry ? errc::session_expired : errc::node_deleted;
+        CHECK(end_a->error == reason);
+        CHECK(end_b->error == reason);
+        const auto c = s.ask(me); // while the old guards are still there
+        co_await s.until_line(2);
+        CHECK_FALSE(c->done());
+        s.direct.remove(other);
+        co_await granted(c);
+        CHECK(held(c).fencing_token() > held(a).fencing_token());
+        CHECK_FALSE(held(a).valid());
+        const auto end = give_back(held(a));
+        co_await finished(end);
+        CHECK(end->error == errc::lock_lost);
+        held(b) = guard();
+        co_await held(c).verify();
+        const auto d = s.ask(me);
+        co_await granted(d);
+        co_await unlocked(c);
+        co_await held(d).verify();
+        co_await unlocked(d);
+        CHECK(s.line().empty());
+    }
+}
+
+CO_TEST("what one guard finds out by verify is true for all guards of its owner") {
+    recursive_scene s(executor);
+    const owner me;
+    const auto a = s.ask(me);
+    const auto b = s.ask(me);
+    co_await granted(a);
+    co_await granted(b);
+    s.proxy.hold(direction::down); // the watch, if there is one, tells nothing
+    s.direct.remove(std::string(held(a).path()));
+    const auto checked = start([&](auto token) { held(b).verify(std::move(token)); });
+    co_await eventually([&] { return s.proxy.waiting(direction::down) > 0; });
+    s.proxy.release(direction::down);
+    co_await finished(checked);
+    CHECK(checked->error == errc::lock_lost);
+    co_await eventually([&] { return !held(a).valid(); });
+    const auto c = s.ask(me);
+    co_await granted(c);
+    CHECK(held(c).fencing_token() > held(a).fencing_token());
+}
+
+CO_TEST("a connection cut anywhere changes nothing for owners who wait and hold") {
+    test.time_limit(90s);
+    recursive_scene s(executor);
+    co_await s.zk.connect();
+    std::size_t cuts = 0;
+    for (const auto way : {direction::up, direction::down})
+        for (const std::ptrdiff_t bytes : {0, 9, -1})
+            for (std::size_t n = 0; n < 20; ++n) {
+                const owner one, two;
+                s.proxy.cut_at(way, n, bytes, n % 2 == 0 ? cut::fin : cut::rst);
+                const auto a = s.ask(one);
+                const auto b = s.ask(one);
+                const auto c = s.ask(two);
+                co_await granted(a);
+                co_await granted(b);
+                CHECK(held(a).path() == held(b).path());
+                CHECK_FALSE(c->done());
+                co_await unlocked(b);
+                co_await unlocked(a);
+                co_await granted(c);
+                co_await unlocked(c);
+                co_await s.until_line(0);
+                if (s.proxy.cuts() == cuts) break;
+                cuts = s.proxy.cuts();
+                co_await s.until_connected();
+            }
+    s.proxy.forget_plans();
+    CHECK(cuts >= 18);
+    CHECK(s.zk.epoch() == 1);
+}
+
+CO_TEST("waiting owners queue again when the session expires, or fail if they are told to") {
+    for (const auto wish : {on_expiry::requeue, on_expiry::fail}) {
+        mutex_options terms;
+        terms.on_expiry = wish;
+        recursive_scene s(executor, {}, terms);
+        const owner me;
+        const auto other = queue_up(s.direct, s.path);
+        const auto a = s.ask(me);
+        const auto b = s.ask(me);
+        co_await s.until_line(2);
+        s.expire();
+        if (wish == on_expiry::fail) {
+            co_await finished(a);
+            co_await finished(b);
+            CHECK(a->error == errc::session_expired);
+            CHECK(b->error == errc::session_expired);
+            continue;
+        }
+        co_await eventually([&] { return s.zk.epoch() == 2 && s.line().size() == 2; });
+        s.direct.remove(other);
+        co_await granted(a);
+        co_await granted(b);
+    }
+}
+
+CO_TEST("guards and waiters outlive the mutex, and end with the client") {
+    scene s(executor);
+    const owner one, two;
+    asking a, b;
+    under_way<> told;
+    {
+        client brief(executor, s.proxy.address());
+        {
+            recursive_mutex m(brief, s.path);
+            a = start<guard>([&](auto token) { m.lock(one, std::move(token)); });
+            co_await granted(a);
+            b = start<guard>([&](auto token) { m.lock(two, std::move(token)); });
+        }
+        co_await s.until_line(2);
+        CHECK(held(a).valid());
+        told = end_of(held(a));
+    }
+    co_await finished(b);
+    co_await finished(told);
+    CHECK(b->error == errc::closed);
+    CHECK(told->error == errc::closed);
+    co_await s.until_line(0);
+}
+
+CO_TEST("try_lock without a connection fails at once, with a limit it is given up") {
+    recursive_scene s(executor);
+    s.proxy.refuse(true);
+    const owner me;
+    const auto tried = s.ask_now(me);
+    const auto limited = s.ask_for(me, 0ns);
+    const auto waits = s.ask(me);
+    co_await finished(tried);
+    co_await finished(limited);
+    CHECK(tried->error == errc::not_connected);
+    CHECK_FALSE(limited->error);
+    CHECK_FALSE(held(limited));
+    s.proxy.refuse(false);
+    co_await granted(waits);
+}
+
+TEST_CASE("a recursive_mutex refuses what a mutex refuses") {
+    asio::io_context io;
+    const client zk(io.get_executor(), "localhost");
+    for (const std::string path : {"", "x", "/", "/x/", "/zookeeper"})
+        CHECK_THROWS_AS(recursive_mutex(zk, path), system_error);
+    mutex_options terms;
+    terms.name = "a/b";
+    CHECK_THROWS_AS(recursive_mutex(zk, "/x", terms), system_error);
+}

@@ -1,0 +1,126 @@
+// Asking for the lock back, and taking it by force.
+
+#include "support/lock_harness.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace paddock;
+using namespace paddock::test;
+
+namespace {
+
+mutex_options revocable() {
+    mutex_options how;
+    how.revocable = true;
+    return how;
+}
+under_way<> request_to(guard& g) {
+    return start([&](auto token) { g.revoke_requested(std::move(token)); });
+}
+
+} // namespace
+
+CO_TEST("a holder who did not opt in hears the request, and keeps the lock") {
+    scene s(executor);
+    const auto a = ask(s.lock);
+    co_await granted(a);
+    const auto asked = request_to(held(a));
+    const auto over = end_of(held(a));
+    const auto all = co_await s.lock.contenders();
+    co_await s.lock.revoke(all.at(0));
+    co_await finished(asked);
+    CHECK_FALSE(asked->error);
+    CHECK(held(a).valid());
+    CHECK_FALSE(over->done());
+    const auto again = request_to(held(a)); // it stays asked for
+    co_await finished(again);
+    CHECK_FALSE(again->error);
+}
+
+CO_TEST("a holder who opted in loses the hold, and its node stays until the guard lets go") {
+    scene s(executor, {}, revocable());
+    const auto a = ask(s.lock);
+    co_await granted(a);
+    const auto over = end_of(held(a));
+    const auto asked = request_to(held(a));
+    s.direct.set(std::string(held(a).path()), "__REVOKE__"); // as Curator does
+    co_await finished(over);
+    CHECK(over->error == errc::revoked);
+    CHECK_FALSE(held(a).valid());
+    co_await finished(asked);
+    CHECK(s.line().size() == 1);
+    held(a) = {};
+    co_await s.until_line(0);
+}
+
+CO_TEST("a waiter who is asked hears of it with its grant, and other data is no request") {
+    scene s(executor);
+    const auto first = queue_up(s.direct, s.path);
+    const auto a = ask(s.lock);
+    co_await s.until_line(2);
+    co_await eventually([&] { return s.sent(opcode::get) == 2; });
+    const auto mine = s.path + "/" + s.line().at(1);
+    s.direct.set(mine, "something else");
+    s.direct.set(mine, "__REVOKE__");
+    co_await eventually([&] { return s.sent(opcode::get) >= 3; });
+    s.direct.remove(first);
+    co_await granted(a);
+    const auto asked = request_to(held(a));
+    co_await finished(asked);
+    CHECK_FALSE(asked->error);
+}
+
+CO_TEST("a request that nobody makes ends with the hold, or by cancellation") {
+    scene s(executor);
+    const auto a = ask(s.lock);
+    co_await granted(a);
+    const auto stopped = request_to(held(a));
+    stopped->cancel();
+    co_await finished(stopped);
+    CHECK(stopped->error == asio::error::operation_aborted);
+    const auto asked = request_to(held(a));
+    co_await s.until_line(1);
+    held(a) = {};
+    co_await finished(asked);
+    CHECK(asked->error == errc::released);
+}
+
+CO_TEST("a kicked holder's guard is lost, and a kicked waiter queues again") {
+    scene s(executor);
+    const auto a = ask(s.lock);
+    const auto b = ask(s.lock);
+    co_await granted(a);
+    co_await s.until_line(2);
+    auto all = co_await s.lock.contenders();
+    REQUIRE(all.size() == 2);
+    const auto over = end_of(held(a));
+    co_await s.lock.kick(all[1]);
+    co_await eventually([&] {
+        const auto now = s.line();
+        return now.size() == 2 && sequence_of(now[1]) > all[1].sequence;
+    });
+    co_await s.lock.kick(all[0]);
+    co_await finished(over);
+    CHECK(over->error == errc::node_deleted);
+    co_await granted(b);
+}
+
+CO_TEST("only contenders of the lock can be revoked or kicked") {
+    scene s(executor);
+    const auto refused = [&](const std::string& path) {
+        contender whom;
+        whom.path = path;
+        return start([&, whom](auto token) { s.lock.kick(whom, std::move(token)); });
+    };
+    for (const auto& path :
+         {std::string(), s.path, s.path + "/other", std::string("/lock-0000000000"),
+          s.path + "/_c_x/../lock-0000000000"}) {
+        CAPTURE(path);
+        const auto one = refused(path);
+        co_await finished(one);
+        CHECK(one->error == errc::bad_argument);
+    }
+    const auto gone = refused(s.path + "/lock-0000000000");
+    co_await finished(gone);
+    CHECK(gone->error == zk_errc::no_node);
+}

@@ -1,0 +1,103 @@
+#include "paddock_ways.hpp"
+
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <memory>
+#include <utility>
+
+namespace paddock::test {
+
+namespace {
+
+using namespace asio::experimental::awaitable_operators;
+using std::chrono::milliseconds;
+
+asio::awaitable<guard> take_in_steps(mutex& lock) {
+    ticket place = co_await lock.enqueue();
+    guard hold = co_await std::move(place).acquired();
+    co_return hold;
+}
+
+way mutex_way(const client& zk, const arguments& given, naming names) {
+    mutex_options options;
+    options.naming = names;
+    options.persistent_parents = given.contains("persistent_parents");
+    const auto lock = std::make_shared<mutex>(zk, given.at("path"), options);
+    return {
+        .wait = [lock] { return lock->lock(asio::use_awaitable); },
+        .wait_for =
+            [lock](milliseconds limit) { return lock->try_lock_for(limit, asio::use_awaitable); },
+        .at_once = [lock] { return lock->try_lock(asio::use_awaitable); },
+        .step_by_step = [lock] { return take_in_steps(*lock); }};
+}
+
+way shared_mutex_way(const client& zk, const arguments& given, int number) {
+    const auto lock = std::make_shared<shared_mutex>(zk, given.at("path"));
+    if (number % 3 == 0)
+        return {.weight = std::stoi(given.at("limit")),
+                .wait = [lock] { return lock->lock(asio::use_awaitable); },
+                .wait_for =
+                    [lock](milliseconds limit) {
+                        return lock->try_lock_for(limit, asio::use_awaitable);
+                    },
+                .at_once = [lock] { return lock->try_lock(asio::use_awaitable); },
+                .downgrades = true};
+    return {.wait = [lock] { return lock->lock_shared(asio::use_awaitable); },
+            .wait_for =
+                [lock](milliseconds limit) {
+                    return lock->try_lock_shared_for(limit, asio::use_awaitable);
+                },
+            .at_once = [lock] { return lock->try_lock_shared(asio::use_awaitable); }};
+}
+
+way election_way(const client& zk, const arguments& given, int number) {
+    election_options options;
+    options.id = given.at("name") + '.' + std::to_string(number);
+    const auto votes = std::make_shared<election>(zk, given.at("path"), options);
+    return {.wait = [votes] { return votes->campaign(asio::use_awaitable); }};
+}
+
+using maker = std::function<way(const client&, const arguments&, int)>;
+
+const std::map<std::string, maker> kinds = {
+    {"mutex", [](auto& zk, auto& given, int) { return mutex_way(zk, given, naming::curator); }},
+    {"kazoo_mutex", [](auto& zk, auto& given, int) { return mutex_way(zk, given, naming::kazoo); }},
+    {"shared_mutex", &shared_mutex_way},
+    {"election", &election_way},
+};
+
+asio::awaitable<guard> change_its_mind(const way& how) {
+    auto first = co_await (how.wait() || pause(patience));
+    guard hold;
+    if (first.index() == 0) hold = std::move(std::get<0>(first));
+    co_return hold;
+}
+
+} // namespace
+
+way way_of(const arguments& given, const client& zk, int number) {
+    return kinds.at(given.at("kind"))(zk, given, number);
+}
+
+asio::awaitable<guard> take(const way& how, int round) {
+    switch (round % 6) {
+    case 1:
+        return how.wait_for ? how.wait_for(patience) : change_its_mind(how);
+    case 3:
+        return how.at_once ? how.at_once() : change_its_mind(how);
+    case 4:
+        return how.step_by_step ? how.step_by_step() : how.wait();
+    case 5:
+        return change_its_mind(how);
+    default:
+        return how.wait();
+    }
+}
+
+asio::awaitable<void> pause(milliseconds time) {
+    asio::steady_timer timer(co_await asio::this_coro::executor, time);
+    co_await timer.async_wait(asio::use_awaitable);
+}
+
+} // namespace paddock::test
