@@ -2,8 +2,7 @@
 // carried out in acquisition_actions.cpp.
 #include "locks/acquisition.hpp"
 
-#include "line/line_table.hpp"
-#include "session/call.hpp"
+#include "locks/entering.hpp"
 #include "session/listing.hpp"
 
 #include <utility>
@@ -15,71 +14,49 @@ acquisition::acquisition(std::shared_ptr<const lease_lock> what, std::size_t cou
     : asking(what->place.client, std::move(h), how), lock_(std::move(what)), count_(count) {}
 
 void acquisition::begin() {
-    line_ = line_table::of(*client()).find(lock_->place.directory, lock_->place.names);
+    line_ = line_of(lock_->place);
     if (only_if_free())
-        look_first();
+        look();
     else
         take_part();
 }
 
 /// What one look at the semaphore has shown: the line, the leases and the counter, in one flight.
 struct acquisition::glance {
-    int open = 0;
-    int code = 0; ///< the first failure
-    bool taken = false;
+    int open;
+    std::int32_t permits;
+    bool free = true; ///< nobody stands in the line
     std::size_t leases = 0;
-    std::int32_t permits = 0;
-
-    /// Whether the directory can be judged: one that does not exist is empty.
-    bool answered(int rc) {
-        --open;
-        const auto result = rules::judge(rules::request::list, rc);
-        const bool fine = result == rules::outcome::done || result == rules::outcome::missing;
-        if (!fine && code == 0) code = rc;
-        return fine;
-    }
 };
 
 /// Nothing is written when the permits are not to be had.
-void acquisition::look_first() {
-    if (client()->state() != client_state::connected) return refuse(errc::not_connected);
-    if (line_->occupied(rules::role::exclusive)) return refuse({});
-    if (lock_->place.sync_first) catch_up(*client(), lane::user, lock_->directory);
-    const auto seen = std::make_shared<glance>();
-    seen->open = lock_->fixed() ? 2 : 3;
-    seen->permits = lock_->permits;
-    const auto done = [self = self(), seen] {
-        if (seen->open == 0) self->looked(*seen);
-    };
-    list(*client(), lane::user, lock_->place.directory,
-         [self = self(), seen, done](int code, std::vector<std::string> names) {
-             if (seen->answered(code))
-                 seen->taken = self->line_->taken(names, rules::role::exclusive);
-             done();
-         });
+void acquisition::look() {
+    const auto all = std::make_shared<glance>(glance{lock_->fixed() ? 2 : 3, lock_->permits});
+    look_first({lock_, &lock_->place}, line_, rules::role::exclusive,
+               [self = self(), all](error_code why, bool free) {
+                   all->free = free;
+                   self->saw(*all, why);
+               });
+    if (!open()) return; // that was all
     list(*client(), lane::user, lock_->directory,
-         [seen, done](int code, std::vector<std::string> names) {
-             if (seen->answered(code)) seen->leases = names.size();
-             done();
+         [self = self(), all](int code, std::vector<std::string> names) {
+             all->leases = names.size();
+             self->saw(*all, look_problem(*self->client(), code));
          });
-    if (!lock_->fixed())
-        look_at_permits(*client(), *lock_, [seen, done](const permits_answer& said) {
-            if (seen->answered(said.code)) seen->permits = said.permits;
-            done();
-        });
+    if (lock_->fixed()) return;
+    look_at_permits(*client(), *lock_, [self = self(), all](const permits_answer& said) {
+        all->permits = said.permits;
+        self->saw(*all, look_problem(*self->client(), said.code));
+    });
 }
 
-void acquisition::looked(const glance& seen) {
+void acquisition::saw(glance& all, error_code why) {
+    --all.open;
     if (!open()) return;
-    if (client()->closed()) return refuse(client()->close_reason());
-    const auto result = rules::judge(rules::request::list, seen.code);
-    if (result == rules::outcome::lost || result == rules::outcome::not_sent)
-        return refuse(errc::not_connected);
-    if (seen.code != 0) return refuse(zookeeper_error(seen.code));
-    const auto needed = static_cast<std::int64_t>(seen.leases + count_);
-    if (seen.taken || needed > seen.permits || line_->occupied(rules::role::exclusive))
-        return refuse({});
-    take_part();
+    if (why) return refuse(why);
+    const bool enough = static_cast<std::int64_t>(all.leases + count_) <= all.permits;
+    if (!all.free || (all.open == 0 && !enough)) return refuse({});
+    if (all.open == 0) take_part();
 }
 
 void acquisition::take_part() {
@@ -102,14 +79,14 @@ void acquisition::carry_out(const rules::lease_act::enter&) {
     if (bytes_ > 0) all.give(std::exchange(bytes_, 0));
     bytes_each_ = node_bytes(lock_->directory, lease_prefix(0));
     const auto leases = count_ * bytes_each_;
-    const auto bytes = leases + line_->place_bytes(line_terms());
+    const auto terms = terms_of(lock_->place, rules::role::exclusive, only_if_free());
+    const auto bytes = leases + line_->place_bytes(terms.rules);
     const auto paid = [self = self(), leases] {
         self->waiting_ = 0;
         self->bytes_ = leases;
         self->queue();
     };
-    const bool fail = only_if_free() || lock_->place.on_over_budget == on_over_budget::fail ||
-                      bytes > client()->options().budgets.node_path_bytes;
+    const bool fail = terms.fail_over_budget || bytes > client()->options().budgets.node_path_bytes;
     if (all.take(bytes))
         paid();
     else if (fail)
@@ -118,20 +95,11 @@ void acquisition::carry_out(const rules::lease_act::enter&) {
         waiting_ = all.wait(bytes, paid);
 }
 
-rules::terms acquisition::line_terms() const {
-    return {.as = rules::role::exclusive,
-            .names = lock_->place.style,
-            .immediate = only_if_free(),
-            .fail_on_expiry = lock_->place.on_expiry == on_expiry::fail};
-}
-
 void acquisition::queue() {
-    key_ = line_->enter(self(), {.rules = line_terms(),
-                                 .paid = true,
-                                 .again = std::exchange(key_, 0),
-                                 .persistent_parents = lock_->place.persistent_parents,
-                                 .acl = lock_->place.acl,
-                                 .data = lock_->place.data.at(client()->env().wall_clock())});
+    auto terms = terms_of(lock_->place, rules::role::exclusive, only_if_free());
+    terms.paid = true;
+    terms.again = std::exchange(key_, 0);
+    key_ = line_->enter(self(), std::move(terms));
 }
 
 void acquisition::granted(const std::string&, std::int64_t) {
@@ -161,10 +129,6 @@ void acquisition::lost(error_code why) {
     key_ = 0;
     rules_->displaced();
     carry_out();
-}
-
-void acquisition::refuse(error_code why) {
-    fail(why, lock_->place.on_over_budget);
 }
 
 void acquisition::abandoned() {

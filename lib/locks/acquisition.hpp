@@ -8,6 +8,8 @@
 #include "rules/leases.hpp"
 #include "session/lookout.hpp"
 
+#include <paddock/guard.hpp>
+
 #include <map>
 #include <memory>
 #include <optional>
@@ -18,10 +20,10 @@ namespace paddock::detail {
 
 /// One call of a semaphore's acquire() and its kin, and then what its guard holds. Carries out what
 /// rules::leases decides.
-class acquisition final : public asking<guard>,
-                          public entrant,
+class acquisition final : public entrant,
                           public tenure,
-                          public session_listener {
+                          public session_listener,
+                          public asking<guard> {
 public:
     acquisition(std::shared_ptr<const lease_lock> what, std::size_t count,
                 handler<void(error_code, guard)>&& h, kind how);
@@ -48,15 +50,13 @@ private:
     std::shared_ptr<acquisition> self() {
         return std::static_pointer_cast<acquisition>(shared_from_this());
     }
-    std::weak_ptr<acquisition> weak_self() { return self(); }
     void begin() override;
     void abandoned() override;
-    void look_first();
-    void looked(const glance& seen);
+    void look();
+    void saw(glance& all, error_code why);
     void take_part();
     void queue();
-    void refuse(error_code why);
-    rules::terms line_terms() const;
+    void refuse(error_code why) { fail(why, lock_->place.on_over_budget); }
 
     void carry_out();
     void carry_out(const rules::lease_act::enter& a);

@@ -25,9 +25,7 @@ entry_terms terms_of(const line_lock& lock, rules::role as, bool only_if_free) {
             .data = lock.data.at(lock.client->env().wall_clock())};
 }
 
-namespace {
-
-error_code problem_of(core& client, int code) {
+error_code look_problem(core& client, int code) {
     if (client.closed()) return client.close_reason();
     switch (rules::judge(rules::request::list, code)) {
     case rules::outcome::done:
@@ -41,8 +39,6 @@ error_code problem_of(core& client, int code) {
     }
 }
 
-} // namespace
-
 void look_first(std::shared_ptr<const line_lock> lock, std::shared_ptr<line> at, rules::role as,
                 unique_function<void(error_code, bool free)> done) {
     auto& client = *lock->client;
@@ -53,7 +49,8 @@ void look_first(std::shared_ptr<const line_lock> lock, std::shared_ptr<line> at,
     list(client, lane::user, directory,
          [lock = std::move(lock), at = std::move(at), as,
           done = std::move(done)](int code, std::vector<std::string> names) mutable {
-             if (const auto problem = problem_of(*lock->client, code)) return done(problem, false);
+             if (const auto problem = look_problem(*lock->client, code))
+                 return done(problem, false);
              done({}, !at->taken(names, as) && !at->occupied(as));
          });
 }

@@ -12,12 +12,6 @@ hold::hold(std::shared_ptr<core> client, std::shared_ptr<tenure> what, std::stri
     , czxid_(czxid)
     , can_downgrade_(can_downgrade) {}
 
-hold::hold(std::shared_ptr<core> client, std::shared_ptr<tenure> what, std::string full_path,
-           std::vector<std::string> others)
-    : hold(std::move(client), std::move(what), std::move(full_path), 0) {
-    others_ = std::move(others);
-}
-
 std::string_view hold::path() const noexcept {
     return std::string_view(full_path()).substr(core_->root().size());
 }

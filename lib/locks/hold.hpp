@@ -34,9 +34,6 @@ class hold final : public returnable {
 public:
     hold(std::shared_ptr<core> client, std::shared_ptr<tenure> what, std::string full_path,
          std::int64_t czxid, bool can_downgrade = false);
-    /// Of several nodes, and without a token.
-    hold(std::shared_ptr<core> client, std::shared_ptr<tenure> what, std::string full_path,
-         std::vector<std::string> others);
 
     // Any thread.
     bool valid() const noexcept { return !over_.load(std::memory_order_acquire); }

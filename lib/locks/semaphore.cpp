@@ -1,4 +1,5 @@
 #include "locks/acquisition.hpp"
+#include "locks/arguments.hpp"
 #include "locks/permit_counter.hpp"
 #include "locks/semaphore_state.hpp"
 #include "rules/paths.hpp"
@@ -13,34 +14,24 @@ namespace paddock {
 
 namespace {
 
-void check_path(std::string_view name, std::string_view path) {
-    // With the data, the path of a node must stay far below 1 MiB.
-    constexpr std::size_t longest = 512;
-    if (const auto fault = rules::path_fault(path); !fault.empty())
-        throw bad_argument(name, path, fault);
-    if (path == "/" || path == "/zookeeper" || path.starts_with("/zookeeper/"))
-        throw bad_argument(name, path, "is reserved by ZooKeeper");
-    if (path.size() > longest) throw bad_argument(name, "is longer than 512 bytes");
+/// Directories are made without data, so a counter must be none of them.
+void check_counter(std::string_view path, const std::string& counter) {
+    constexpr std::string_view name = "semaphore_options::counter";
+    detail::check_path(name, counter);
+    const auto is_in = [](std::string_view node, const std::string& directory) {
+        return node == directory || node.starts_with(directory + '/');
+    };
+    const std::string own(path);
+    if (is_in(path, counter) || is_in(counter, own + "/leases") || is_in(counter, own + "/locks"))
+        throw bad_argument(name, counter, "is one of the semaphore's own directories");
 }
 
 void check(std::string_view path, std::int32_t permits, const semaphore_options& options) {
-    check_path("semaphore path", path);
+    detail::check_path("semaphore path", path);
     if (permits < 1)
         throw bad_argument("semaphore permits", std::to_string(permits), "is less than one");
-    if (!options.counter.empty()) {
-        check_path("semaphore_options::counter", options.counter);
-        for (const auto* const directory : {"/leases", "/locks"}) {
-            const auto own = std::string(path) + directory;
-            if (options.counter == own || options.counter.starts_with(own + '/'))
-                throw bad_argument("semaphore_options::counter", options.counter,
-                                   "is inside the semaphore's own directories");
-        }
-    }
-    if (options.acl.empty()) throw bad_argument("semaphore_options::acl", "is empty");
-    if (const auto fault = rules::utf8_fault(options.label); !fault.empty())
-        throw bad_argument("semaphore_options::label", fault);
-    if (options.label.size() > 16 * 1024)
-        throw bad_argument("semaphore_options::label", "is longer than 16 KiB");
+    if (!options.counter.empty()) check_counter(path, options.counter);
+    detail::check_node("semaphore_options", options.acl, options.label);
 }
 
 std::shared_ptr<const detail::lease_lock> make_impl(const client& zk, std::string_view path,

@@ -33,7 +33,7 @@ struct request {
     enum kind { create, list, get, remove, barrier, make, unwatch, swap } what;
     std::string name;            ///< of a create: without its sequence number
     std::string takes_over = {}; ///< of a swap: the node that goes
-    bool watch = false; ///< of a list; a get always sets one
+    bool watch = false;          ///< of a list; a get always sets one
 };
 
 struct reply {
