@@ -65,3 +65,7 @@ printf '%s\n' "$said" | awk '
 said=$("$programs/lock_all" "$server_address")
 expect '^moved [0-9]+, token [0-9]+$' 4 "$said"
 expect '^balances 150 60 90$|^one of them is taken, so none is held$' 2 "$said"
+
+said=$("$programs/semaphore" "$server_address")
+expect '^takes [123], in use [123]$' 4 "$said"
+expect '^there is no room$|^2 of 5 permits are taken$' 2 "$said"
