@@ -129,4 +129,17 @@ struct semaphore_options {
     paddock::on_over_budget on_over_budget = paddock::on_over_budget::wait;
 };
 
+struct simple_mutex_options {
+    /// Of the lock's node and of its marker. It must let this client read.
+    paddock::acl acl = open_acl();
+    /// What others see of the holder, beside host, process and time. Valid UTF-8.
+    std::string label{};
+    /// As mutex_options::persistent_parents.
+    bool persistent_parents = false;
+    /// As mutex_options::sync_first.
+    bool sync_first = false;
+    paddock::on_expiry on_expiry = paddock::on_expiry::requeue;
+    paddock::on_over_budget on_over_budget = paddock::on_over_budget::wait;
+};
+
 } // namespace paddock

@@ -11,6 +11,7 @@
 #include <paddock/recursive_mutex.hpp>
 #include <paddock/semaphore.hpp>
 #include <paddock/shared_mutex.hpp>
+#include <paddock/simple_mutex.hpp>
 #include <paddock/ticket.hpp>
 #include <paddock/watch.hpp>
 #include <paddock/znode.hpp>

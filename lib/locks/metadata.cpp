@@ -75,6 +75,10 @@ std::string metadata::at(std::chrono::system_clock::time_point now) const {
     return start_ + "\"time\":\"" + iso8601(now) + "\"}";
 }
 
+std::string metadata::at(std::chrono::system_clock::time_point now, std::string_view id) const {
+    return start_ + "\"id\":\"" + std::string(id) + "\",\"time\":\"" + iso8601(now) + "\"}";
+}
+
 void read_metadata(std::string_view data, contender& out) {
     boost::system::error_code malformed;
     const auto value = json::parse(data, malformed);

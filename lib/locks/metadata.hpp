@@ -16,6 +16,8 @@ public:
     /// Another kind of data: this text, always.
     static metadata verbatim(std::string text);
     std::string at(std::chrono::system_clock::time_point now) const;
+    /// With one more member, id, which makes it unique.
+    std::string at(std::chrono::system_clock::time_point now, std::string_view id) const;
 
 private:
     metadata() = default;

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::string_view protection = "_c_";
 constexpr std::string_view kazoo_marker = "__lock__";
+constexpr std::string_view marker_end = "-marker"; // no digits: nobody takes it for a contender
 constexpr std::size_t curator_id = 36;
 constexpr std::size_t go_id = 32;
 
@@ -92,6 +93,18 @@ std::optional<reading> naming::read(std::string_view child) const noexcept {
 std::optional<std::int32_t> naming::sequence(std::string_view child) const noexcept {
     const auto said = read(child);
     return said ? std::optional(said->sequence) : std::nullopt;
+}
+
+std::string marker_name(const claims& ids, node_id id, std::string_view lock_name) {
+    return std::string(protection) + ids.text(id) + '-' + std::string(lock_name) +
+           std::string(marker_end);
+}
+
+std::optional<std::string_view> marked_lock(std::string_view child) noexcept {
+    auto rest = after_id(child, curator_id);
+    if (!rest || !rest->ends_with(marker_end)) return std::nullopt;
+    rest->remove_suffix(marker_end.size());
+    return rest->empty() ? std::nullopt : rest;
 }
 
 std::optional<node_id> own_id(std::string_view child, const claims& ids) noexcept {

@@ -76,6 +76,12 @@ private:
 /// What Curator's Revoker writes into a contender's node to have the lock back.
 inline constexpr std::string_view revoke_message = "__REVOKE__";
 
+/// The name of the node beside a simple lock's own: that one's name is used again by others, this
+/// one is unique. It is no contender of any lock.
+std::string marker_name(const claims& ids, node_id id, std::string_view lock_name);
+/// The name of the simple lock that a marker belongs to, if it is one.
+std::optional<std::string_view> marked_lock(std::string_view child) noexcept;
+
 /// The number in a node's name, if the node belongs to the present session and has a protected name
 /// (of any lock).
 std::optional<node_id> own_id(std::string_view child, const claims& ids) noexcept;

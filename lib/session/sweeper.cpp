@@ -5,6 +5,7 @@
 #include "session/core.hpp"
 #include "session/listing.hpp"
 
+#include <array>
 #include <chrono>
 #include <utility>
 
@@ -18,7 +19,19 @@ constexpr auto late = 1min;   ///< when a lost create has certainly come, or nev
 } // namespace
 
 void sweeper::remove(const std::string& path, rules::node_id id, std::size_t bytes) {
-    if (removals_.try_emplace(path, removal{.id = id, .bytes = bytes}).second)
+    removal job{.id = id, .bytes = bytes};
+    if (const auto lock = rules::marked_lock(rules::name_of(path)))
+        job.with = rules::child(rules::parent(path), *lock);
+    enter(path, std::move(job));
+}
+
+void sweeper::remove_alone(const std::string& path, rules::node_id id, std::size_t bytes) {
+    enter(path, {.id = id, .bytes = bytes});
+}
+
+void sweeper::enter(const std::string& path, removal job) {
+    const auto bytes = job.bytes;
+    if (removals_.try_emplace(path, std::move(job)).second)
         send(path);
     else
         core_.node_budget().give(bytes);
@@ -40,18 +53,25 @@ void sweeper::send(const std::string& path) {
     job.retry.reset();
     core_.gate().submit(
         lane::urgent, 0,
-        [path](native::calls& c, std::unique_ptr<native::completion> done) {
-            return c.remove(path, any_version, std::move(done));
+        [path, with = job.with](native::calls& c, std::unique_ptr<native::completion> done) {
+            if (with.empty()) return c.remove(path, any_version, std::move(done));
+            const std::array<operation, 2> both{op::remove{path, any_version},
+                                                op::remove{with, any_version}};
+            return c.multi(both, std::move(done));
         },
-        [this, path](const native::reply& reply) { answered(path, reply.rc); });
+        [this, path](const native::reply& reply) { answered(path, reply); });
 }
 
-void sweeper::answered(const std::string& path, int code) {
+void sweeper::answered(const std::string& path, const native::reply& reply) {
     const auto it = removals_.find(path);
     if (it == removals_.end()) return;
     auto& job = it->second;
     job.under_way = false;
-    switch (rules::judge(rules::request::remove, code)) {
+    if (reply.refused_step == 1 && static_cast<zk_errc>(reply.rc) == zk_errc::no_node) {
+        job.with.clear(); // somebody has deleted the lock's node by hand
+        return send(path);
+    }
+    switch (rules::judge(rules::request::remove, reply.rc)) {
     case rules::outcome::done: {
         auto gone = std::move(job);
         removals_.erase(it);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "native/calls.hpp"
 #include "rules/claims.hpp"
 #include "rules/outcome.hpp"
 #include "support/environment.hpp"
@@ -26,7 +27,11 @@ public:
 
     /// Deletes a node of this session; then its id is released and its bytes given back. Again for
     /// the same path: no second delete.
+    /// With the marker of a simple lock goes the lock's node, both or none: that node's name is
+    /// used again by others, so it is not deleted in any other way.
     void remove(const std::string& path, rules::node_id id, std::size_t bytes);
+    /// The same for a marker whose lock node is gone.
+    void remove_alone(const std::string& path, rules::node_id id, std::size_t bytes);
 
     /// Calls `gone` when the delete of this path is done, or the session is over; at once when
     /// there is none; with errc::outcome_unknown after two session timeouts without a connection.
@@ -45,6 +50,7 @@ private:
     struct removal {
         rules::node_id id;
         std::size_t bytes;
+        std::string with{}; ///< the path of a node that goes with it
         bool under_way = false;
         std::optional<boot_clock::time_point> retry{};
         std::vector<unique_function<void(error_code)>> waiting{};
@@ -56,8 +62,9 @@ private:
         std::optional<boot_clock::time_point> again{};
     };
 
+    void enter(const std::string& path, removal job);
     void send(const std::string& path);
-    void answered(const std::string& path, int code);
+    void answered(const std::string& path, const native::reply& reply);
     void search(const std::string& directory);
     void searched(const std::string& directory, int code, const std::vector<std::string>& names);
     void arm();

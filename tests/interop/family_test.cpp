@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 using namespace paddock::test;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -21,11 +22,29 @@ void take_turns_with_curator(arena& a, const std::string& kind) {
     take_turns(a, {{paddock_peer, "paddock", kind}, {curator, "curator", kind}}, enough, 1. / 3);
 }
 
+/// One process of each side is killed, wherever it is; the others go on.
+void survive_kills(arena& a, const std::string& kind) {
+    const std::vector<std::string> others{"paddock", "curator"};
+    const std::vector<std::string> victims{"paddock-victim", "curator-victim"};
+    a.start({paddock_peer, "paddock", kind});
+    a.start({curator, "curator", kind});
+    a.start({paddock_peer, "paddock-victim", kind, 2, "loop", 2s});
+    a.start({curator, "curator-victim", kind, 2, "loop", 2s});
+    a.until_more(victims, 10);
+    for (const auto& victim : victims)
+        a.kill(victim);
+    a.until_more(others, 20);
+    a.finish();
+    for (const auto& complaint : a.so_far().complaints)
+        FAIL_CHECK(complaint);
+}
+
+constexpr int more_than_all_readers = 10; // a writer takes all of it
+
 } // namespace
 
 // paddock's writers turn into readers now and then.
 TEST_CASE("paddock's shared_mutex and Curator's InterProcessReadWriteLock respect each other") {
-    constexpr int more_than_all_readers = 10; // a writer takes all of it
     arena a(patient_server(), more_than_all_readers, {"", protected_name("__WRIT__")});
     take_turns_with_curator(a, "shared_mutex");
 }
@@ -33,4 +52,30 @@ TEST_CASE("paddock's shared_mutex and Curator's InterProcessReadWriteLock respec
 TEST_CASE("paddock's election and Curator's LeaderLatch have one leader at a time, in order") {
     arena a(patient_server(), 1, {"", protected_name("latch-")});
     take_turns_with_curator(a, "election");
+}
+
+TEST_CASE("readers and writers go on when some of them are killed") {
+    arena a(patient_server(), more_than_all_readers);
+    survive_kills(a, "shared_mutex");
+}
+
+TEST_CASE("an election goes on when some who take part are killed") {
+    arena a(patient_server());
+    survive_kills(a, "election");
+}
+
+TEST_CASE("paddock's semaphore and Curator's InterProcessSemaphoreV2 share the permits") {
+    arena a(patient_server(), 3, {"/locks"});
+    take_turns_with_curator(a, "semaphore");
+}
+
+TEST_CASE("paddock's semaphore of one permit and Curator's InterProcessSemaphoreMutex take turns") {
+    arena a(patient_server(), 1, {"/locks"});
+    take_turns_with_curator(a, "semaphore_mutex");
+}
+
+TEST_CASE("paddock's recursive_mutex and Curator's InterProcessMutex take turns, in order") {
+    arena a(patient_server());
+    take_turns(a, {{paddock_peer, "paddock", "recursive_mutex"}, {curator, "curator"}}, enough,
+               1. / 3);
 }

@@ -3,6 +3,7 @@
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -32,6 +33,23 @@ way mutex_way(const client& zk, const arguments& given, naming names) {
         .step_by_step = [lock] { return take_in_steps(*lock); }};
 }
 
+asio::awaitable<guard> take_twice(recursive_mutex& lock, owner who) {
+    guard outer = co_await lock.lock(who);
+    guard inner = co_await lock.lock(who);
+    co_return inner; // which keeps it when the outer one has gone
+}
+
+way recursive_mutex_way(const client& zk, const arguments& given, int) {
+    const auto lock = std::make_shared<recursive_mutex>(zk, given.at("path"));
+    const owner who;
+    return {
+        .wait = [=] { return lock->lock(who, asio::use_awaitable); },
+        .wait_for =
+            [=](milliseconds limit) { return lock->try_lock_for(who, limit, asio::use_awaitable); },
+        .at_once = [=] { return lock->try_lock(who, asio::use_awaitable); },
+        .step_by_step = [=] { return take_twice(*lock, who); }};
+}
+
 way shared_mutex_way(const client& zk, const arguments& given, int number) {
     const auto lock = std::make_shared<shared_mutex>(zk, given.at("path"));
     if (number % 3 == 0)
@@ -58,13 +76,29 @@ way election_way(const client& zk, const arguments& given, int number) {
     return {.wait = [votes] { return votes->campaign(asio::use_awaitable); }};
 }
 
+way semaphore_way(const client& zk, const arguments& given, int number) {
+    const int permits = std::stoi(given.at("limit"));
+    const auto room = std::make_shared<semaphore>(zk, given.at("path"), permits);
+    const int count = std::min(1 + number % 2, permits);
+    return {.weight = count,
+            .wait = [=] { return room->acquire(count, asio::use_awaitable); },
+            .wait_for =
+                [=](milliseconds limit) {
+                    return room->try_acquire_for(count, limit, asio::use_awaitable);
+                },
+            .at_once = [=] { return room->try_acquire(count, asio::use_awaitable); }};
+}
+
 using maker = std::function<way(const client&, const arguments&, int)>;
 
 const std::map<std::string, maker> kinds = {
     {"mutex", [](auto& zk, auto& given, int) { return mutex_way(zk, given, naming::curator); }},
     {"kazoo_mutex", [](auto& zk, auto& given, int) { return mutex_way(zk, given, naming::kazoo); }},
+    {"recursive_mutex", &recursive_mutex_way},
     {"shared_mutex", &shared_mutex_way},
     {"election", &election_way},
+    {"semaphore", &semaphore_way},
+    {"semaphore_mutex", &semaphore_way}, // Curator's name for one with a single permit
 };
 
 asio::awaitable<guard> change_its_mind(const way& how) {

@@ -19,7 +19,7 @@ struct way {
     std::function<asio::awaitable<guard>()> wait{};
     std::function<asio::awaitable<guard>(std::chrono::milliseconds)> wait_for{};
     std::function<asio::awaitable<guard>()> at_once{};
-    /// In two steps.
+    /// In two steps, or twice.
     std::function<asio::awaitable<guard>()> step_by_step{};
     /// Whether it can turn into a reader.
     bool downgrades = false;

@@ -192,8 +192,9 @@ void arena::until_ended(const std::string& name) {
 void arena::finish() {
     for (const auto& [name, p] : processes_)
         if (p.running) tell_to_stop(name);
-    for (const auto& [name, p] : processes_) {
-        if (!p.running) continue;
+    for (const auto& one : processes_) {
+        const auto& name = one.first;
+        if (!one.second.running) continue;
         until_ended(name);
         CHECK_MESSAGE(so_far().processes[name].done, name << " failed: " << said(name));
     }

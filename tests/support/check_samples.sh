@@ -69,3 +69,9 @@ expect '^balances 150 60 90$|^one of them is taken, so none is held$' 2 "$said"
 said=$("$programs/semaphore" "$server_address")
 expect '^takes [123], in use [123]$' 4 "$said"
 expect '^there is no room$|^2 of 5 permits are taken$' 2 "$said"
+
+said=$("$programs/simple_mutex" "$server_address")
+expect '^(left|middle|right) migrates, token [0-9]+$' 3 "$said"
+printf '%s\n' "$said" | awk '
+  / migrates, / { if (inside) exit 1; inside = 1 }
+  / is done$/ { inside = 0 }' || fail "$said"

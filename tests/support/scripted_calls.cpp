@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <utility>
+#include <variant>
 
 namespace paddock::test {
 
@@ -15,12 +16,12 @@ void script::send(std::function<void()> packet) {
     set_readable();
 }
 
-void script::answer(int rc) {
-    send([this, rc] {
+void script::answer(int rc, int refused_step) {
+    send([this, rc, refused_step] {
         REQUIRE_FALSE(requests.empty());
         const auto who = std::move(requests.front());
         requests.pop_front();
-        who->complete(native::reply{.rc = rc});
+        who->complete(native::reply{.rc = rc, .refused_step = refused_step});
     });
 }
 
@@ -169,8 +170,11 @@ public:
     int set_acl(const std::string& path, const acl&, std::int32_t, done who) override {
         return request("set_acl " + path, std::move(who));
     }
-    int multi(std::span<const operation>, done who) override {
-        return request("multi", std::move(who));
+    int multi(std::span<const operation> steps, done who) override {
+        std::string paths;
+        for (const auto& step : steps)
+            paths += ' ' + std::visit([](const auto& one) { return one.path; }, step);
+        return request("multi" + paths, std::move(who));
     }
     int remove_watches(const std::string& path, done who) override {
         return request("remove_watches " + path, std::move(who));

@@ -34,7 +34,7 @@ struct script {
     /// What the server sends: each entry is a packet, and runs inside the process() that takes it.
     void send(std::function<void()> packet);
     /// Answers the oldest open request.
-    void answer(int rc = native::code::ok);
+    void answer(int rc = native::code::ok, int refused_step = -1);
     /// Answers the oldest open request, a listing, with these names.
     void answer_names(std::vector<std::string> names);
     /// The peer has closed the connection.

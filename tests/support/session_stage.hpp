@@ -38,8 +38,8 @@ struct session_stage {
         read_ = c->log.size();
         return news;
     }
-    void answer(int rc = native::code::ok) {
-        c->answer(rc);
+    void answer(int rc = native::code::ok, int refused_step = -1) {
+        c->answer(rc, refused_step);
         env->run();
     }
     void answer_names(std::vector<std::string> names) {

@@ -139,3 +139,22 @@ TEST_CASE("C9: the warning comes at half of all numbers, the refusal well before
     CHECK(sequence_limit > sequence_warning);
     CHECK(sequence_limit <= 0x7fff'ffff - 10'000);
 }
+
+TEST_CASE("a simple lock's marker tells whose it is, and is no contender of any lock") {
+    claims ids;
+    ids.begin(0x1234'5678'9abc'def0);
+    const auto id = ids.claim();
+    for (const std::string lock : {"lock", "x", "lock-0000000001", "a-marker"}) {
+        CAPTURE(lock);
+        const auto marker = marker_name(ids, id, lock);
+        CHECK(marked_lock(marker) == lock);
+        CHECK(own_id(marker, ids) == id);
+        for (const std::string mutex : {"lock", "x", "marker", "a"})
+            CHECK_FALSE(sequence(marker, mutex));
+    }
+    CHECK_FALSE(marked_lock(naming("lock").prefix(ids, id) + "0000000001"));
+    CHECK_FALSE(marked_lock(naming("a-marker").prefix(ids, id) + "0000000001"));
+    CHECK_FALSE(marked_lock(curator + "-marker"));
+    CHECK_FALSE(marked_lock("x-marker"));
+    CHECK_FALSE(marked_lock("lock"));
+}

@@ -1,5 +1,6 @@
 // The deletes that must happen, step by step.
 
+#include "rules/names.hpp"
 #include "support/session_stage.hpp"
 
 #include <algorithm>
@@ -180,4 +181,55 @@ TEST_CASE("bytes of a lost create are given back when its directory was searched
     s.answer(no_node);
     s.answer_names({});
     CHECK(s.core->node_budget().used() == 0);
+}
+
+namespace {
+
+struct marker_stage : sweeper_stage {
+    rules::node_id id = core->claims().claim();
+    std::string marker = "/locks/" + rules::marker_name(core->claims(), id, "job");
+    const words both{"multi " + marker + " /locks/job"};
+};
+
+} // namespace
+
+TEST_CASE("a marker goes together with the node of its lock, or not at all") {
+    marker_stage s;
+    s.core->sweeper().remove(s.marker, s.id, 0);
+    s.env->run();
+    CHECK(s.asked() == s.both);
+    SUBCASE("done") { s.answer(); }
+    SUBCASE("it was done before: whose the lock is now is another matter") { s.answer(no_node, 0); }
+    SUBCASE("the lock's node was deleted by hand: the marker alone") {
+        s.answer(no_node, 1);
+        CHECK(s.asked() == words{"remove " + s.marker});
+        s.answer();
+    }
+    SUBCASE("lost, and repeated") {
+        s.lose_connection();
+        s.asked();
+        s.reconnect();
+        CHECK(s.count(s.asked(), s.both.front()) == 1);
+        while (s.core->claims().claimed(s.id))
+            s.answer(no_node, 0);
+    }
+    CHECK_FALSE(s.core->claims().claimed(s.id));
+    CHECK(s.count(s.asked(), "remove " + s.marker) == 0);
+}
+
+TEST_CASE("a marker whose lock is known to be another's goes alone") {
+    marker_stage s;
+    s.core->sweeper().remove_alone(s.marker, s.id, 0);
+    s.env->run();
+    CHECK(s.asked() == words{"remove " + s.marker});
+}
+
+TEST_CASE("an orphan marker in a tainted directory takes its lock's node along") {
+    marker_stage s;
+    s.core->claims().release(s.id);
+    s.core->sweeper().taint("/locks", 0);
+    s.asked();
+    s.answer(no_node);
+    s.answer_names({s.marker.substr(7), "job"});
+    CHECK(s.asked() == s.both);
 }

@@ -1,0 +1,40 @@
+// A lock that is one node at a known path: whoever creates it holds it, the others watch it.
+//     simple_mutex [host:port,…]
+#include <paddock/paddock.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <iostream>
+#include <string>
+#include <vector>
+
+namespace asio = boost::asio;
+
+/// One client for each, as if they were processes of their own.
+asio::awaitable<void> migrate(std::string servers, std::string name) {
+    paddock::client zk(co_await asio::this_coro::executor, servers);
+    paddock::simple_mutex lock(zk, "/app/migration", {.label = name});
+
+    if (const auto other = co_await lock.holder(); other)
+        std::cout << name << " sees that " << other->label << " holds " << other->path << '\n';
+    paddock::guard hold = co_await lock.lock();
+    std::cout << name << " migrates, token " << hold.fencing_token().zxid << '\n';
+
+    // Executed only while the lock's node and its marker exist.
+    std::vector<paddock::operation> steps{paddock::op::create{"/app/migrated-by-" + name}};
+    co_await hold.transaction(steps);
+    std::cout << name << " is done\n";
+    co_await hold.unlock();
+    co_await zk.close();
+}
+
+int main(int argc, char** argv) {
+    const std::string servers = argc > 1 ? argv[1] : "localhost:2181";
+    asio::io_context io;
+    for (const std::string name : {"left", "middle", "right"})
+        asio::co_spawn(io, migrate(servers, name), [](std::exception_ptr failed) {
+            if (failed) std::rethrow_exception(failed);
+        });
+    io.run();
+}

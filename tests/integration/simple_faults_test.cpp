@@ -1,0 +1,373 @@
+// simple_mutex when something goes wrong: no stranger's lock is deleted, and no node stays.
+
+#include "simple_support.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace paddock;
+using namespace paddock::test;
+
+namespace {
+
+asio::awaitable<void> unlocked(asking a) {
+    const auto end = give_back(held(a));
+    co_await finished(end);
+    CHECK_MESSAGE(!end->error, end->error.message());
+}
+
+asio::awaitable<void> until_epoch(simple_scene& s, std::uint64_t which) {
+    co_await eventually(
+        [&] { return s.zk.epoch() == which && s.zk.state() == client_state::connected; });
+}
+
+} // namespace
+
+CO_TEST("a caller who leaves at any point leaves nothing") {
+    test.time_limit(60s);
+    simple_scene s(executor);
+    co_await s.zk.connect();
+    struct {
+        bool taken;
+        direction way;
+        std::int32_t opcode;
+    } const points[] = {
+        {false, direction::up, opcode::multi},  {false, direction::down, opcode::multi},
+        {false, direction::up, opcode::get},    {false, direction::down, opcode::get},
+        {true, direction::down, opcode::multi}, {true, direction::up, opcode::get},
+        {true, direction::down, opcode::get}};
+    for (const auto& at : points)
+        for (const int how : {0, 1, 2}) {
+            INFO("request " << at.opcode << ", taken " << at.taken << ", way out " << how);
+            if (at.taken) s.stranger_takes_it();
+            s.proxy.hold_if(at.way, [&](const frame& f) { return f.opcode == at.opcode; });
+            const auto a = how == 2 ? ask_for(s.lock, 100ms) : ask(s.lock);
+            co_await eventually([&] { return s.proxy.waiting(at.way) > 0; });
+            if (how == 0) a->cancel(asio::cancellation_type::total);
+            if (how == 1) a->cancel(asio::cancellation_type::terminal);
+            co_await finished(a); // while nothing moves
+            CHECK_FALSE(held(a));
+            CHECK(a->error == (how == 2 ? error_code() : asio::error::operation_aborted));
+            const auto next = ask(s.lock);
+            s.proxy.release(at.way);
+            if (at.taken) s.direct.remove(s.path);
+            co_await granted(next);
+            co_await unlocked(next);
+            CHECK(s.nodes().empty());
+        }
+}
+
+CO_TEST("a caller who leaves while it watches, or without a connection, leaves nothing") {
+    simple_scene s(executor);
+    s.proxy.refuse(true);
+    const auto early = ask(s.lock);
+    early->cancel();
+    co_await finished(early);
+    s.proxy.refuse(false);
+    co_await s.zk.connect();
+    s.stranger_takes_it();
+    const auto a = ask(s.lock);
+    const auto b = ask(s.lock);
+    co_await eventually([&] { return s.answered(opcode::get) == 1; });
+    a->cancel();
+    co_await finished(a);
+    s.proxy.refuse(true);
+    s.proxy.cut_all(cut::rst);
+    co_await eventually([&] { return s.zk.state() == client_state::suspended; });
+    b->cancel();
+    co_await finished(b);
+    CHECK(b->error == asio::error::operation_aborted);
+    s.proxy.refuse(false);
+    co_await s.until_connected();
+    CHECK(s.nodes().size() == 1);
+    s.direct.remove(s.path);
+    const auto c = ask(s.lock);
+    co_await granted(c);
+    co_await unlocked(c);
+}
+
+CO_TEST("a connection cut anywhere costs a free lock nothing but time") {
+    test.time_limit(90s);
+    simple_scene s(executor);
+    co_await s.zk.connect();
+    std::size_t cuts = 0;
+    for (const auto way : {direction::up, direction::down})
+        for (const std::ptrdiff_t bytes : {0, 9, -1})
+            for (std::size_t n = 0; n < 20; ++n) {
+                INFO("frame " << n << ", direction " << static_cast<int>(way) << ", after " << bytes
+                              << " bytes");
+                s.proxy.cut_at(way, n, bytes, n % 2 == 0 ? cut::fin : cut::rst);
+                const auto a = ask(s.lock);
+                co_await granted(a);
+                CHECK(s.direct.stat(s.path)->czxid == held(a).fencing_token().zxid);
+                CHECK(s.nodes().size() == 2);
+                co_await unlocked(a);
+                CHECK(s.nodes().empty());
+                if (s.proxy.cuts() == cuts) break;
+                cuts = s.proxy.cuts();
+                co_await s.until_connected();
+            }
+    s.proxy.forget_plans();
+    CHECK(cuts >= 6 * 3); // multi, get, multi
+    CHECK(s.zk.epoch() == 1);
+}
+
+CO_TEST("a connection cut anywhere costs those who wait nothing but time") {
+    test.time_limit(120s);
+    simple_scene s(executor);
+    client other(executor, shared_server().address());
+    simple_mutex others(other, s.path), same(s.zk, s.path);
+    co_await s.zk.connect();
+    co_await other.connect();
+    std::size_t cuts = 0;
+    for (const auto way : {direction::up, direction::down})
+        for (std::size_t n = 0; n < 40; ++n) {
+            const std::ptrdiff_t bytes[] = {0, 9, -1};
+            INFO("frame " << n << ", direction " << static_cast<int>(way));
+            s.stranger_takes_it();
+            s.proxy.cut_at(way, n, bytes[n % 3], n % 2 == 0 ? cut::fin : cut::rst);
+            std::vector<asking> all{ask(s.lock), ask(others), ask(same), ask(s.lock)};
+            co_await eventually([&] { return s.answered(opcode::get) > 0; });
+            s.direct.remove(s.path);
+            const auto done = [](const asking& a) { return a->done(); };
+            while (!all.empty()) {
+                co_await eventually([&] { return std::any_of(all.begin(), all.end(), done); });
+                REQUIRE(std::count_if(all.begin(), all.end(), done) == 1);
+                const auto next = std::find_if(all.begin(), all.end(), done);
+                const auto a = *next;
+                all.erase(next);
+                co_await granted(a);
+                co_await unlocked(a);
+            }
+            CHECK(s.nodes().empty());
+            if (s.proxy.cuts() == cuts) break;
+            cuts = s.proxy.cuts();
+            co_await s.until_connected();
+            s.proxy.forget_frames();
+        }
+    s.proxy.forget_plans();
+    CHECK(cuts >= 12);
+    CHECK(s.zk.epoch() == 1);
+}
+
+CO_TEST("a delete that was executed and is repeated does not hit the next holder (A4)") {
+    simple_scene s(executor);
+    for (const bool awaited : {true, false}) {
+        const auto a = ask(s.lock);
+        co_await granted(a);
+        s.proxy.forget_frames();
+        s.proxy.hold_if(direction::down, [](const frame& f) { return f.opcode == opcode::multi; });
+        under_way<> end;
+        if (awaited)
+            end = give_back(held(a));
+        else
+            held(a) = guard();
+        co_await s.until_nodes(0); // executed, and the answer is on its way
+        s.proxy.refuse(true);
+        s.proxy.cut_all(cut::rst);
+        s.proxy.release(direction::down);
+        s.stranger_takes_it();
+        const auto stranger = s.direct.stat(s.path)->czxid;
+        s.proxy.refuse(false);
+        co_await s.until_connected();
+        co_await eventually([&] { return s.answered(opcode::multi) >= 1; });
+        co_await s.zk.exists("/");
+        if (awaited) {
+            co_await finished(end);
+            CHECK_MESSAGE(!end->error, end->error.message());
+        }
+        CHECK(s.sent(opcode::multi) == 2); // it was repeated
+        CHECK(s.direct.stat(s.path)->czxid == stranger);
+        s.direct.remove(s.path);
+    }
+}
+
+CO_TEST("a race whose answer was lost is found again by its marker's id") {
+    simple_scene s(executor);
+    co_await s.zk.connect();
+    s.proxy.hold(direction::down);
+    const auto a = ask(s.lock);
+    co_await s.until_nodes(2);
+    const auto made = s.direct.stat(s.path)->czxid;
+    s.proxy.cut_all(cut::rst);
+    s.proxy.release(direction::down);
+    co_await granted(a);
+    CHECK(held(a).fencing_token().zxid == made);
+    CHECK(s.sent(opcode::multi) == 1);
+    co_await unlocked(a);
+
+    s.proxy.hold(direction::down); // and when nobody waits for it any more
+    const auto b = ask(s.lock);
+    co_await s.until_nodes(2);
+    b->cancel();
+    co_await finished(b);
+    s.proxy.cut_all(cut::rst);
+    s.proxy.release(direction::down);
+    co_await s.until_nodes(0);
+}
+
+CO_TEST("a multi that comes too late is found by the marker, and both nodes are deleted (B2)") {
+    simple_scene s(executor);
+    co_await s.zk.connect();
+    s.proxy.cut_at(direction::up, 0, 0); // the multi is lost on the way
+    const auto a = ask(s.lock);
+    co_await granted(a);
+    CHECK(s.direct.exists(s.marker(2)));
+    co_await unlocked(a);
+    // Now a server executes it after all, in the same session.
+    const auto late = [&] {
+        foreigner_options in_session;
+        in_session.session = s.proxy.last_credentials();
+        foreigner server(shared_server().address(), in_session);
+        server.create(s.marker(1), "", node_mode::ephemeral);
+        server.create(s.path, "", node_mode::ephemeral);
+        server.abandon();
+    };
+    late();
+    const auto next = ask(s.lock); // the reconnect makes the client search
+    co_await granted(next);
+    CHECK(s.zk.epoch() == 1);
+    CHECK_FALSE(s.direct.exists(s.marker(1)));
+    co_await unlocked(next);
+    co_await s.until_nodes(0);
+}
+
+CO_TEST("a late marker beside a stranger's lock goes with nothing else") {
+    simple_scene s(executor);
+    const auto a = ask(s.lock);
+    co_await granted(a);
+    s.proxy.forget_frames();
+    s.direct.remove(s.path);
+    co_await eventually([&] { return !held(a).valid(); });
+    co_await s.until_nodes(0); // the marker alone, though the guard is still there
+    CHECK(s.sent(opcode::multi) == 0);
+    s.stranger_takes_it();
+    held(a) = guard();
+    co_await s.zk.exists("/");
+    CHECK(s.direct.exists(s.path));
+}
+
+CO_TEST("a lock node deleted by hand is lost to its holder, and the next one races for it") {
+    simple_scene s(executor);
+    const auto a = ask(s.lock);
+    const auto b = ask(s.lock);
+    co_await granted(a);
+    const auto told = end_of(held(a));
+    s.direct.remove(s.path);
+    co_await finished(told);
+    CHECK(told->error == errc::node_deleted);
+    co_await granted(b);
+    CHECK(held(b).fencing_token() > held(a).fencing_token());
+    const auto end = give_back(held(a));
+    co_await finished(end);
+    CHECK(end->error == errc::lock_lost);
+    co_await held(b).verify();
+    co_await s.until_nodes(2);
+    co_await unlocked(b);
+    CHECK(s.nodes().empty());
+}
+
+CO_TEST("a lock node replaced while the connection is lost is noticed, and left alone") {
+    simple_scene s(executor);
+    const auto a = ask(s.lock);
+    co_await granted(a);
+    s.proxy.refuse(true);
+    s.proxy.cut_all(cut::rst);
+    co_await eventually([&] { return s.zk.state() == client_state::suspended; });
+    s.direct.remove(s.path);
+    s.stranger_takes_it();
+    s.proxy.refuse(false);
+    co_await eventually([&] { return !held(a).valid(); });
+    co_await s.until_nodes(1);
+    held(a) = guard();
+    co_await s.zk.exists("/");
+    CHECK(s.direct.get(s.path).data == "stranger");
+}
+
+CO_TEST("a lock node that somebody writes into is still the holder's") {
+    simple_scene s(executor);
+    const auto a = ask(s.lock);
+    co_await granted(a);
+    for (int i = 2; i < 5; ++i) {
+        const auto before = s.answered(opcode::get);
+        s.direct.set(s.path, "scribble");
+        co_await eventually([&] { return s.answered(opcode::get) > before; });
+        CHECK(held(a).valid());
+    }
+    s.direct.remove(s.path);
+    co_await eventually([&] { return !held(a).valid(); });
+}
+
+CO_TEST("the session expires: the holder loses, those who wait race on in the next") {
+    simple_scene s(executor);
+    const auto a = ask(s.lock);
+    const auto b = ask(s.lock);
+    co_await granted(a);
+    const auto told = end_of(held(a));
+    s.expire();
+    co_await finished(told);
+    CHECK(told->error == errc::session_expired);
+    co_await granted(b);
+    CHECK(s.zk.epoch() == 2);
+    held(a) = guard();
+    co_await held(b).verify();
+    s.expire();
+    co_await until_epoch(s, 3);
+    s.stranger_takes_it();
+    const auto c = ask(s.lock);
+    co_await eventually([&] { return s.answered(opcode::get) > 0; });
+    s.expire();
+    co_await until_epoch(s, 4);
+    s.direct.remove(s.path);
+    co_await granted(c);
+    co_await unlocked(c);
+    CHECK(s.nodes().empty());
+}
+
+CO_TEST("a session that expires under a race starts it anew, or ends it by option") {
+    for (const auto wish : {on_expiry::requeue, on_expiry::fail}) {
+        simple_mutex_options terms;
+        terms.on_expiry = wish;
+        simple_scene s(executor, {}, terms);
+        co_await s.zk.connect();
+        std::uint64_t epoch = 1;
+        for (const auto way : {direction::up, direction::down}) {
+            s.proxy.hold_if(way, [](const frame& f) { return f.opcode == opcode::multi; });
+            const auto a = ask(s.lock);
+            co_await eventually([&] { return s.proxy.waiting(way) > 0; });
+            s.expire();
+            s.proxy.cut_all(cut::rst);
+            s.proxy.release(way);
+            co_await finished(a);
+            if (wish == on_expiry::fail) {
+                CHECK(a->error == errc::session_expired);
+            } else {
+                CHECK(held(a).valid());
+                co_await unlocked(a);
+            }
+            co_await until_epoch(s, ++epoch);
+            co_await s.until_nodes(0);
+        }
+    }
+}
+
+CO_TEST("the client's end ends the guards and those who wait, and leaves no node") {
+    simple_scene s(executor);
+    asking a, b;
+    under_way<> told;
+    {
+        client brief(executor, s.proxy.address());
+        {
+            simple_mutex m(brief, s.path);
+            a = ask(m);
+            co_await granted(a);
+            b = ask(m);
+        }
+        told = end_of(held(a));
+        co_await brief.exists("/");
+    }
+    co_await finished(b);
+    co_await finished(told);
+    CHECK(b->error == errc::closed);
+    CHECK(told->error == errc::closed);
+    co_await s.until_nodes(0);
+}
