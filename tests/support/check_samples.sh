@@ -66,7 +66,7 @@ said=$("$programs/lock_all" "$server_address")
 expect '^moved [0-9]+, token [0-9]+$' 4 "$said"
 expect '^balances 150 60 90$|^one of them is taken, so none is held$' 2 "$said"
 
-said=$("$programs/semaphore" "$server_address")
+said=$("$programs/so_many_at_a_time" "$server_address")
 expect '^takes [123], in use [123]$' 4 "$said"
 expect '^there is no room$|^2 of 5 permits are taken$' 2 "$said"
 
