@@ -83,6 +83,7 @@ void acquisition::carry_out(const rules::lease_act::enter&) {
     const auto bytes = leases + line_->place_bytes(terms.rules);
     const auto paid = [self = self(), leases] {
         self->waiting_ = 0;
+        if (self->client()->closed()) return;
         self->bytes_ = leases;
         self->queue();
     };
@@ -140,6 +141,7 @@ void acquisition::abandoned() {
 
 void acquisition::release() {
     settled_ = true;
+    if (!rules_) return; // closed
     age_.reset();
     rules_->release();
     carry_out();

@@ -50,6 +50,7 @@ private:
     std::shared_ptr<acquisition> self() {
         return std::static_pointer_cast<acquisition>(shared_from_this());
     }
+    std::weak_ptr<acquisition> weak_self() { return self(); }
     void begin() override;
     void abandoned() override;
     void look();

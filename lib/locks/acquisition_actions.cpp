@@ -41,7 +41,7 @@ std::string acquisition::lease_prefix(rules::node_id id) const {
 std::shared_ptr<lookout> acquisition::look_out(std::string path, watch_kind kind,
                                                void (*heard)(acquisition&, watch_event)) {
     return std::make_shared<lookout>(client()->watches(), std::move(path), kind,
-                                     [weak = std::weak_ptr(self()), heard](watch_event what) {
+                                     [weak = weak_self(), heard](watch_event what) {
                                          const auto self = weak.lock();
                                          if (!self || !self->rules_) return;
                                          heard(*self, what);
@@ -136,14 +136,14 @@ void acquisition::carry_out(const rules::lease_act::forget&) {
 void acquisition::carry_out(const rules::lease_act::watch_own& a) {
     auto& watch = own_[a.id];
     if (!watch)
-        watch = std::make_shared<lookout>(
-            client()->watches(), path_of(a.name), watch_kind::data,
-            [weak = std::weak_ptr(self()), id = a.id](watch_event what) {
-                const auto self = weak.lock();
-                if (!self || !self->rules_) return;
-                self->rules_->own_changed(id, what == watch_event::deleted);
-                self->carry_out();
-            });
+        watch = std::make_shared<lookout>(client()->watches(), path_of(a.name), watch_kind::data,
+                                          [weak = weak_self(), id = a.id](watch_event what) {
+                                              const auto self = weak.lock();
+                                              if (!self || !self->rules_) return;
+                                              self->rules_->own_changed(
+                                                  id, what == watch_event::deleted);
+                                              self->carry_out();
+                                          });
     const auto waiter = watch->set();
     client()->gate().submit(
         lane::line, watch->path().size() + envelope,
@@ -173,7 +173,7 @@ void acquisition::carry_out(const rules::lease_act::taint&) {
 
 void acquisition::carry_out(const rules::lease_act::pause&) {
     if (!pause_) pause_ = client()->env().make_timer();
-    pause_->arm(client()->env().now() + patience, [weak = std::weak_ptr(self())] {
+    pause_->arm(client()->env().now() + patience, [weak = weak_self()] {
         const auto self = weak.lock();
         if (!self || !self->rules_) return;
         self->rules_->resume();
@@ -190,7 +190,7 @@ void acquisition::carry_out(const rules::lease_act::grant& a) {
         granted->add_node(paths_[i]);
     hold_ = granted;
     age_ = client()->env().make_timer();
-    age_->arm(client()->env().now() + short_section, [weak = std::weak_ptr(self())] {
+    age_->arm(client()->env().now() + short_section, [weak = weak_self()] {
         const auto self = weak.lock();
         if (!self || !self->rules_) return;
         self->rules_->guard_own();

@@ -199,6 +199,29 @@ CO_TEST("a semaphore and its client may go while somebody waits, and while permi
     co_await s.until(1, 0);
 }
 
+CO_TEST(
+    "a client may go while somebody waits for its budget, and its guards may be given back later") {
+    client_options options;
+    options.budgets.node_path_bytes = 1024; // twelve leases or so
+    semaphore_scene s(executor, 1000, {}, options);
+    const auto a = ask(s.pool, 8);
+    co_await granted(a);
+    std::vector<asking> waiting;
+    for (int i = 0; i < 4; ++i)
+        waiting.push_back(ask(s.pool, 8));
+    co_await s.zk.exists("/");
+    co_await s.zk.close();
+    for (const auto& one : waiting) {
+        co_await finished(one);
+        CHECK(one->error == errc::closed);
+    }
+    CHECK_FALSE(held(a).valid());
+    const auto end = give_back(held(a));
+    co_await finished(end);
+    CHECK(end->error == errc::lock_lost);
+    CHECK(s.leases().empty());
+}
+
 CO_TEST("without the right to create leases nobody acquires, and nobody is kept from trying") {
     semaphore_scene s(executor);
     s.direct.make_path(s.path);

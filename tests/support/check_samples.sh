@@ -66,6 +66,10 @@ said=$("$programs/lock_all" "$server_address")
 expect '^moved [0-9]+, token [0-9]+$' 4 "$said"
 expect '^balances 150 60 90$|^one of them is taken, so none is held$' 2 "$said"
 
+said=$("$programs/so_many_at_a_time" "$server_address")
+expect '^takes [123], in use [123]$' 4 "$said"
+expect '^there is no room$|^2 of 5 permits are taken$' 2 "$said"
+
 said=$("$programs/simple_mutex" "$server_address")
 expect '^(left|middle|right) migrates, token [0-9]+$' 3 "$said"
 printf '%s\n' "$said" | awk '

@@ -1,6 +1,6 @@
 // Six downloads, of which at most two run at a time, over all processes; then there is room for
 // more.
-//     semaphore [host:port,…]
+//     so_many_at_a_time [host:port,…]
 #include <paddock/paddock.hpp>
 
 #include <boost/asio/awaitable.hpp>
