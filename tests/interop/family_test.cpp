@@ -74,6 +74,13 @@ TEST_CASE("paddock's semaphore of one permit and Curator's InterProcessSemaphore
     take_turns_with_curator(a, "semaphore_mutex");
 }
 
+TEST_CASE("the permits of those who are killed are given to others") {
+    // Curator takes two permits one by one; with fewer of them its two contenders who do could keep
+    // one each, and wait for ever.
+    arena a(patient_server(), 4, {"/locks"});
+    survive_kills(a, "semaphore");
+}
+
 TEST_CASE("paddock's recursive_mutex and Curator's InterProcessMutex take turns, in order") {
     arena a(patient_server());
     take_turns(a, {{paddock_peer, "paddock", "recursive_mutex"}, {curator, "curator"}}, enough,

@@ -4,6 +4,7 @@ Its arguments are those of all peers (peers.hpp). The kinds:
   lock           kazoo's Lock as it is
   waiting_lock   the same, made to wait for the nodes of Curator, paddock, Go and Rust as well
   curator_lock   a Lock whose nodes are named as Curator's, so that the others wait for it too
+  renamed_lock   the short form of that, which one finds in the field: <32 hex digits>-lock-<number>
 """
 import logging
 import os
@@ -30,10 +31,16 @@ class CuratorLock(Lock):
         self.create_path = f"{path}/{self.prefix}"
 
 
+class RenamedLock(Lock):
+    _NODE_NAME = "-lock-"
+    _EXCLUDE_NAMES = ["-lock-"]
+
+
 KINDS = {
     "lock": Lock,
     "waiting_lock": lambda client, path: Lock(client, path, extra_lock_patterns=["-lock-"]),
     "curator_lock": CuratorLock,
+    "renamed_lock": RenamedLock,
 }
 
 

@@ -73,6 +73,12 @@ TEST_CASE("Curator waits for a kazoo with Curator's names only") {
     waits(holder(kazoo, "kazoo", "curator_lock"), holder(curator, "curator", "mutex"));
 }
 
+TEST_CASE("paddock waits for a kazoo Lock that is only renamed, as Curator does") {
+    const auto renamed = holder(kazoo, "kazoo", "renamed_lock");
+    waits(renamed, holder(curator, "curator", "mutex"));
+    waits(renamed, holder(paddock_peer, "paddock", "mutex"));
+}
+
 TEST_CASE("a kazoo Lock that is used again needs paddock's parents to be persistent") {
     zk_server_options quick;
     quick.container_check_interval = 50ms;
