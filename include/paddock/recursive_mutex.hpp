@@ -45,7 +45,8 @@ private:
 ///
 /// All guards of an owner have the same path and fencing token, and are lost together. What was
 /// lost stays lost: the owner's next lock() queues anew, whether or not the old guards are still
-/// there.
+/// there. After `errc::revoked` the node stays until the last of them goes, and that next lock()
+/// waits behind it: give them back first.
 ///
 /// Completions come on the handler's associated executor, by default on the client's.
 /// Lifetime: the mutex and its client may be destroyed while operations are pending and guards are

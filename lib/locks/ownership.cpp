@@ -94,6 +94,7 @@ void ownership::give_another(const caller& who) {
     });
     const auto another =
         std::make_shared<hold>(lock_->terms->client, shared_from_this(), path_, czxid_);
+    if (asked_back_) another->ask_back();
     holds_.push_back(another);
     ++guards_;
     who->finish({}, guard(another));
@@ -123,6 +124,7 @@ void ownership::lost(error_code why) {
 }
 
 void ownership::asked_back() {
+    asked_back_ = true;
     for (const auto& one : holds_)
         if (const auto held = one.lock()) held->ask_back();
     if (lock_->terms->revocable) lost(errc::revoked);

@@ -77,6 +77,7 @@ private:
     bool only_if_free_ = false;    ///< the attempt under way
     bool granted_ = false;
     bool over_ = false; ///< who comes later begins anew
+    bool asked_back_ = false;
     std::string path_;
     std::int64_t czxid_ = 0;
     std::size_t guards_ = 0;                 ///< that have not been given back

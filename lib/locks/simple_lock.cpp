@@ -41,7 +41,11 @@ void simple_tenure::ended(error_code why) {
 
 simple_lock::~simple_lock() {
     if (following_ == 0) return;
-    client().post([zk = terms_.client, who = following_] { zk->stop_waiting(who); });
+    client().post([zk = terms_.client, who = following_, path = terms_.path, watch = watch_,
+                   timer = std::move(pause_)] {
+        zk->stop_waiting(who);
+        if (watch != 0) zk->watches().drop(path, watch);
+    });
 }
 
 void simple_lock::enter(caller who) {
@@ -162,6 +166,7 @@ void simple_lock::prepare() {
 void simple_lock::fail_all(error_code why) {
     for (const auto& one : std::exchange(waiting_, {}))
         one->fail(why, terms_.on_over_budget);
+    if (stage_ == stage::idle) go_on();
 }
 
 void simple_lock::give_back(const simple_tenure& what) {

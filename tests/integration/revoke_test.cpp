@@ -124,3 +124,36 @@ CO_TEST("only contenders of the lock can be revoked or kicked") {
     co_await finished(gone);
     CHECK(gone->error == zk_errc::no_node);
 }
+
+CO_TEST("all guards of a recursive_mutex's owner hear the request, later ones too") {
+    for (const bool agreed : {false, true}) {
+        scene s(executor);
+        recursive_mutex again(s.zk, s.path, agreed ? revocable() : mutex_options());
+        const owner me;
+        auto first = co_await again.lock(me);
+        auto second = co_await again.lock(me);
+        const auto asked = request_to(first), asked_too = request_to(second);
+        const auto over = end_of(first), over_too = end_of(second);
+        s.direct.set(std::string(first.path()), "__REVOKE__");
+        co_await finished(asked);
+        co_await finished(asked_too);
+        if (!agreed) {
+            auto third = co_await again.lock(me);
+            const auto asked_later = request_to(third);
+            co_await finished(asked_later);
+            CHECK_FALSE(asked_later->error);
+            CHECK(first.valid());
+            continue;
+        }
+        co_await finished(over);
+        co_await finished(over_too);
+        CHECK(over->error == errc::revoked);
+        CHECK(over_too->error == errc::revoked);
+        const auto next = start<guard>([&](auto token) { again.lock(me, std::move(token)); });
+        co_await s.until_line(2); // behind the node that the old guards still keep
+        first = guard();
+        CHECK_FALSE(next->done());
+        second = guard();
+        co_await granted(next);
+    }
+}

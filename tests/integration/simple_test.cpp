@@ -1,6 +1,7 @@
 // simple_mutex: one node, whoever creates it holds, and the others race when it goes.
 
 #include "simple_support.hpp"
+#include "support/admin.hpp"
 
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <doctest/doctest.h>
@@ -272,6 +273,23 @@ CO_TEST("a release wakes everybody who waits, unlike that of the fair mutex") {
                 simple.first, simple.second, fair.first, fair.second);
     CHECK(simple == std::pair<std::size_t, std::size_t>(9, 9));
     CHECK(fair == std::pair<std::size_t, std::size_t>(1, 0));
+}
+
+CO_TEST("objects that come and go leave no watch behind") {
+    simple_scene s(executor);
+    s.stranger_takes_it();
+    for (int i = 0; i < 20; ++i) {
+        simple_mutex brief(s.zk, s.path), free(s.zk, s.path + "-free");
+        const auto a = ask(brief);
+        auto hold = co_await free.lock();
+        co_await eventually([&] { return s.answered(opcode::get) >= 2 * std::size_t(i) + 2; });
+        a->cancel();
+        co_await finished(a);
+    }
+    s.direct.remove(s.path);
+    co_await s.until_nodes(0);
+    co_await eventually(
+        [&] { return count_watches_under(shared_server().admin_port(), s.directory) == 0; });
 }
 
 CO_TEST("without room in the budget it waits, or fails by option") {
