@@ -46,6 +46,14 @@ std::optional<std::int32_t> after_marker(std::optional<std::string_view> rest,
     return printed_number(rest->substr(marker.size()));
 }
 
+/// The same of a name that begins with an id of 32 hex digits: kazoo's Lock, told to use another
+/// recipe's marker.
+std::optional<std::string_view> after_digits(std::string_view child) noexcept {
+    if (child.size() <= go_id || child[go_id] != '-' || !is_hex(child.substr(0, go_id)))
+        return std::nullopt;
+    return child.substr(go_id + 1);
+}
+
 /// The 32 hex digits of a name in kazoo's form, and what the ensemble appended.
 struct kazoo_name {
     std::string_view id;
@@ -78,7 +86,8 @@ std::string naming::prefix(const claims& ids, node_id id, role as, style whose) 
 }
 
 std::optional<reading> naming::read(std::string_view child) const noexcept {
-    for (const auto rest : {after_id(child, curator_id), after_id(child, go_id), {child}}) {
+    for (const auto rest :
+         {after_id(child, curator_id), after_id(child, go_id), after_digits(child), {child}}) {
         if (const auto number = after_marker(rest, exclusive_))
             return reading{*number, role::exclusive};
         if (!has_shared()) continue;

@@ -54,7 +54,8 @@ public:
 
     /// What the node's name says, if it is a contender for this lock. For the mutex name `lock`
     /// these are: `_c_<id>-lock-<sequence>` with an id of 36 (Curator, paddock) or 32 characters
-    /// (Go), `lock-<sequence>`, and kazoo's `<32 hex digits>__lock__<sequence>`. The sequence is
+    /// (Go), `lock-<sequence>`, kazoo's `<32 hex digits>__lock__<sequence>`, and
+    /// what its Lock makes when it is told to use Curator's marker. The sequence is
     /// what the server printed with %010d, and nothing else.
     std::optional<reading> read(std::string_view child) const noexcept;
     std::optional<std::int32_t> sequence(std::string_view child) const noexcept;

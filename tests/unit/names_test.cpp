@@ -92,6 +92,42 @@ TEST_CASE("what we create is what we find again") {
     CHECK(own_id(prefix, ids) == id);
 }
 
+TEST_CASE("kazoo's Lock with the marker of another recipe is a contender") {
+    const std::string digits = "0123456789abcdef0123456789abcdef";
+    CHECK(naming("lock").sequence(digits + "-lock-0000000007") == 7);
+    CHECK_FALSE(naming("lock").sequence(digits + "-other-0000000007"));
+    CHECK_FALSE(naming("lock").sequence("x123456789abcdef0123456789abcdef-lock-0000000007"));
+    const auto writer = naming::of_shared_mutex().read(digits + "-__WRIT__0000000007");
+    REQUIRE(writer);
+    CHECK(writer->as == role::exclusive);
+}
+
+TEST_CASE("a node with kazoo's name is ours by the digits of its id") {
+    claims ids;
+    ids.begin(42);
+    const auto id = ids.claim();
+    const naming names("lock");
+    const auto node = names.prefix(ids, id, role::exclusive, style::kazoo) + "0000000003";
+    CHECK(node == "000000000000002a0000000000000001__lock__0000000003");
+    CHECK(names.sequence(node) == 3);
+    CHECK(own_id(node, ids) == id);
+    ids.begin(43);
+    CHECK_FALSE(own_id(node, ids));
+}
+
+TEST_CASE("a read-write lock tells readers from writers, and from any mutex") {
+    claims ids;
+    ids.begin(42);
+    const auto names = naming::of_shared_mutex();
+    const auto reader = names.prefix(ids, ids.claim(), role::shared) + "0000000003";
+    const auto writer = names.prefix(ids, ids.claim(), role::exclusive) + "0000000004";
+    CHECK(names.read(reader)->as == role::shared);
+    CHECK(names.read(writer)->as == role::exclusive);
+    CHECK_FALSE(naming("lock").read(reader));
+    CHECK_FALSE(names.read(naming("lock").prefix(ids, ids.claim()) + "0000000005"));
+    CHECK_FALSE(naming("lock").has_shared());
+}
+
 TEST_CASE("a node is ours by its session's id, whatever lock it is for") {
     claims ids;
     ids.begin(42);

@@ -244,7 +244,7 @@ private:
 
     bool expired_ = false;
     std::map<contender_key, node_id> latest_;
-    std::map<contender_key, node_id> next_; ///< after a downgrade
+    std::map<contender_key, node_id> next_;     ///< after a downgrade
     std::map<std::int32_t, std::string> nodes_; ///< ours, and others with a name of their own
     std::map<contender_key, rules::role> roles_;
 };
