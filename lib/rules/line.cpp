@@ -116,6 +116,7 @@ void line::connected() {
     }
     start_joining();
     watch_duties();
+    advance(); // nobody is granted yet, but who could be looks for its node
     for (auto& [key, c] : contenders_) {
         if (c.at != stage::granted) continue;
         watch_own(c);

@@ -189,6 +189,20 @@ TEST_CASE("who is released in the middle of a downgrade leaves neither node") {
     CHECK(line.release(1) == "sweep 0, sweep 0, out 1");
 }
 
+TEST_CASE("after a reconnect a reader beside foreign ones looks for its node, and is granted") {
+    shared_line line;
+    line.reader(0);
+    line.enters(1, writes, 1, {0, 1});
+    line.enters(2, reads, 2, {0, 1, 2});
+    line.watched(0);
+    line.own_watched(1);
+    CHECK(line.quit(1) == "sweep 1, forget 0, out 1, watch own 2");
+    line.disconnected();
+    line.own_watched(2, outcome::lost);
+    CHECK(line.connected() == "watch own 2");
+    CHECK(line.own_watched(2) == "grant 2");
+}
+
 TEST_CASE("an immediate reader has the lock beside readers, and gives up behind a writer") {
     constexpr terms now{.as = role::shared, .immediate = true};
     shared_line line;
