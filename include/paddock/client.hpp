@@ -215,6 +215,8 @@ public:
 
     /// For the locks of this library.
     const std::shared_ptr<detail::core>& core() const noexcept { return core_; }
+    /// For the tests of this library (session/make_core.hpp).
+    explicit client(std::shared_ptr<detail::core> core) noexcept;
 
 private:
     using core_ptr = std::shared_ptr<detail::core>;

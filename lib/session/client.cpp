@@ -1,81 +1,23 @@
-#include "rules/paths.hpp"
-#include "rules/servers.hpp"
-#include "session/core.hpp"
-#include "session/shutdown_service.hpp"
-#include "support/argument.hpp"
+#include "session/make_core.hpp"
 #include "support/asio_environment.hpp"
 
 #include <paddock/client.hpp>
 
-#include <boost/asio/ip/address.hpp>
 #include <boost/asio/strand.hpp>
 
 #include <utility>
 
 namespace paddock {
 
-namespace {
-
-void check(const client_options& options) {
-    using namespace std::chrono_literals;
-    const auto& b = options.budgets;
-    if (options.session_timeout < 100ms || options.session_timeout > 24h)
-        throw bad_argument("session_timeout", "is not between 100 ms and 24 h");
-    if (b.node_path_bytes < 1024 || b.node_path_bytes > 1024 * 1024)
-        throw bad_argument("budgets.node_path_bytes", "is not between 1 KiB and 1 MiB");
-    if (b.watched_path_bytes < 1024 || b.watched_path_bytes > 512 * 1024)
-        throw bad_argument("budgets.watched_path_bytes", "is not between 1 KiB and 512 KiB");
-    if (b.requests_in_flight == 0)
-        throw bad_argument("budgets.requests_in_flight", "allows no request");
-    if (b.request_bytes_in_flight == 0)
-        throw bad_argument("budgets.request_bytes_in_flight", "allows no request");
-    for (const auto& who : options.auth)
-        if (who.user.empty() || who.user.find(':') != std::string::npos)
-            throw bad_argument("auth", "has a user that is empty or contains ':'");
-}
-
-std::string joined_root(const std::string& in_list, const std::string& in_options) {
-    const auto root = in_options == "/" ? std::string() : in_options;
-    if (!root.empty())
-        if (const auto fault = rules::path_fault(root); !fault.empty())
-            throw bad_argument("root", root, fault);
-    if (!in_list.empty() && !root.empty())
-        throw bad_argument("root", root, "is given twice: the server list ends in one too");
-    return in_list + root;
-}
-
-std::vector<native::server_address> addresses(const std::vector<rules::server>& servers) {
-    std::vector<native::server_address> out;
-    for (const auto& one : servers) {
-        error_code not_an_address;
-        const auto parsed = asio::ip::make_address(one.host, not_an_address);
-        static_cast<void>(parsed);
-        out.push_back({one.host, one.port, !not_an_address});
-    }
-    return out;
-}
-
-std::shared_ptr<detail::core> make_core(asio::any_io_executor io, std::string_view list,
-                                        client_options options) {
-    check(options);
-    auto parsed = rules::parse_servers(list);
-    if (!parsed.fault.empty()) throw bad_argument("servers", list, parsed.fault);
-    auto root = joined_root(parsed.root, options.root);
-    detail::world outside{make_asio_environment(asio::make_strand(io)), &native::make_c_client};
-    auto core =
-        std::make_shared<detail::core>(std::move(io), std::move(outside), addresses(parsed.servers),
-                                       std::move(root), std::move(options));
-    detail::end_with_context(core);
-    return core;
-}
-
-} // namespace
-
 client::client(asio::any_io_executor executor, std::string_view servers, client_options options)
-    : core_(make_core(std::move(executor), servers, std::move(options))) {}
+    : core_(detail::make_core(
+          executor, {make_asio_environment(asio::make_strand(executor)), &native::make_c_client},
+          servers, std::move(options))) {}
 
 client::client(asio::any_io_executor executor, std::string_view servers)
     : client(std::move(executor), servers, client_options()) {}
+
+client::client(std::shared_ptr<detail::core> core) noexcept : core_(std::move(core)) {}
 
 client::client(client&&) noexcept = default;
 

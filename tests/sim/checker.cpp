@@ -1,0 +1,101 @@
+#include "sim/checker.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace paddock::test::sim {
+
+namespace {
+
+std::string leaf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+bool is_shared(const std::string& name) { return name.find("__READ__") != std::string::npos; }
+
+/// The place in the line that a node's name says.
+std::optional<std::pair<long, std::string>> place(const std::string& name) {
+    constexpr std::size_t digits = 10;
+    if (name.size() < digits) return std::nullopt;
+    const auto number = name.substr(name.size() - digits);
+    if (number.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
+    return std::pair(std::stol(number), name);
+}
+
+} // namespace
+
+void checker::granted(const holding& h) {
+    if (!h.held->valid()) return;
+    const auto node = path(h);
+    all_.time().note([&] { return h.who + " holds " + node; });
+    holdings_.push_back(h);
+    if (const auto end = all_.end_of(node); end != 0 && !h.where->hasty)
+        must(end > h.where->heard, h.who + " is granted " + node +
+                                       ", though what it has heard is younger than the node's end");
+    if (all_.truth().exists(node)) {
+        if (h.lock->in_order) check_order(h);
+        if (h.exclusive && h.lock->permits == 1) check_token(h);
+    }
+    look();
+}
+
+void checker::released(const guard* held) {
+    std::erase_if(holdings_, [=](const holding& h) { return h.held == held; });
+}
+
+void checker::forget(const host* where) {
+    std::erase_if(holdings_, [=](const holding& h) { return h.where == where; });
+}
+
+/// Nobody else's node is before it, unless both may have the lock.
+void checker::check_order(const holding& h) const {
+    const auto own = place(leaf(path(h)));
+    const auto* const directory = all_.truth().find(root_ + h.lock->directory);
+    if (!own || !directory) return;
+    for (const auto& name : directory->children) {
+        const auto other = place(name);
+        if (!other || *other >= *own || (!h.exclusive && is_shared(name))) continue;
+        const auto before = root_ + h.lock->directory + '/' + name;
+        const auto owner = all_.truth().find(before)->stat.ephemeral_owner;
+        must(owner == h.session, h.who + " is granted before " + name);
+    }
+}
+
+void checker::check_token(const holding& h) {
+    auto& last = tokens_[h.lock];
+    const auto token = h.held->fencing_token().zxid;
+    const auto* const node = all_.truth().find(path(h));
+    must(token == node->stat.czxid, h.who + " has a token that is not its node's czxid");
+    must(token > last, h.who + " has a token that is not greater than the one before");
+    last = token;
+}
+
+bool checker::counts(const holding& h) const {
+    if (!h.held->valid()) return false;
+    const auto* const node = all_.truth().find(path(h));
+    return node && node->stat.ephemeral_owner == h.session; // a simple lock's name is used again
+}
+
+void checker::look() {
+    if (holdings_.size() < 2) return;
+    std::map<const contested*, std::pair<int, int>> now; // exclusive, shared
+    for (const auto& h : holdings_) {
+        if (!counts(h)) continue;
+        auto& [alone, together] = now[h.lock];
+        ++(h.exclusive ? alone : together);
+        if (alone > h.lock->permits || (alone > 0 && together > 0)) {
+            std::string all;
+            for (const auto& one : holdings_)
+                if (one.lock == h.lock && counts(one))
+                    all += (all.empty() ? "" : " and ") + one.who + " (" + path(one) + ')';
+            throw violation("held at the same time: " + all);
+        }
+    }
+}
+
+void checker::look_at_the_end() const {
+    for (const auto& [path, node] : all_.truth().nodes())
+        must(node.stat.ephemeral_owner == 0, "an orphan: " + path);
+    must(all_.watches() == 0, "watches are left at a server");
+}
+
+} // namespace paddock::test::sim

@@ -1,0 +1,136 @@
+#include "sim/ensemble.hpp"
+
+#include "sim/leader.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace paddock::test::sim {
+
+ensemble::ensemble(timeline& time, dice& chance, ensemble_options options)
+    : time_(time)
+    , chance_(chance)
+    , options_(options)
+    , cut_until_(static_cast<std::size_t>(options.servers))
+    , down_until_(static_cast<std::size_t>(options.servers)) {
+    for (int n = 0; n < options_.servers; ++n) {
+        servers_.push_back(std::make_unique<server>(*this, n));
+        for (int other = 0; other < options_.servers; ++other)
+            links_[{n, other}] = std::make_unique<link>(time_);
+    }
+    elect();
+    pulse();
+}
+
+ensemble::~ensemble() = default;
+
+duration ensemble::latency(duration usual) {
+    const auto once = chance_.between(usual / 2, 2 * usual);
+    const bool slow = options_.slow_one_in != 0 && chance_.one_in(options_.slow_one_in);
+    return slow ? once * chance_.below(200) : once;
+}
+
+std::shared_ptr<socket> ensemble::connect(int number) {
+    return std::make_shared<socket>(*this, ++last_connection_, number);
+}
+
+bool ensemble::accepts(int number) const {
+    return down_until_[static_cast<std::size_t>(number)] <= time_.now();
+}
+
+/// Between two servers as long as nothing breaks it; messages to itself always arrive.
+void ensemble::send(int from, int to, unique_function<void(server&)> what) {
+    auto& l = between(from, to);
+    if (from != to && !l.open) return;
+    const auto delay = from == to ? duration(0) : latency(options_.server_latency);
+    l.way.send(delay, [this, to, what = std::move(what)]() mutable { what(at(to)); });
+}
+
+std::int64_t ensemble::new_session(int number) {
+    return (static_cast<std::int64_t>(number + 1) << 56) + (0x17abLL << 32) + ++last_session_;
+}
+
+std::string ensemble::name_of(std::int64_t session) const {
+    return '#' + std::to_string(session & 0xffff'ffff);
+}
+
+std::chrono::milliseconds ensemble::negotiate(std::chrono::milliseconds asked) const {
+    return std::clamp(asked, 2 * options_.tick, 20 * options_.tick);
+}
+
+std::int64_t ensemble::wall_milliseconds() const {
+    const auto since = time_.now().time_since_epoch();
+    return 1'600'000'000'000 + std::chrono::duration_cast<std::chrono::milliseconds>(since).count();
+}
+
+void ensemble::committed(std::size_t index, const logged& t) {
+    if (index < history_.size())
+        return must(history_[index]->zxid == t->zxid, "the model: two leaders have committed");
+    must(index == history_.size(), "the model: a gap in what was committed");
+    history_.push_back(t);
+    for (const auto& step : t->steps)
+        if (step.what == change::remove)
+            ends_[step.path] = {t->zxid, t->session == 0};
+        else if (step.what == change::create)
+            ends_.erase(step.path);
+    truth_.apply(*t);
+    if (time_.listener && t->what != txn::error) time_.note([&] { return story_of(index); });
+}
+
+std::string ensemble::story_of(std::size_t index) const {
+    const auto& t = *history_[index];
+    std::string out = "zxid " + std::to_string(t.zxid >> 32) + '.' +
+                      std::to_string(t.zxid & 0xffff'ffff) + ", session " + name_of(t.session);
+    if (t.what == txn::open_session) out += " opens";
+    if (t.what == txn::close_session) out += " ends";
+    for (const auto& step : t.steps) {
+        if (step.what == change::create) out += " creates " + step.path;
+        if (step.what == change::remove) out += " deletes " + step.path;
+        if (step.what == change::set && !step.path.empty()) out += " sets " + step.path;
+    }
+    return out;
+}
+
+std::int64_t ensemble::end_of(const std::string& path) const {
+    const auto it = ends_.find(path);
+    return it == ends_.end() ? 0 : it->second.first;
+}
+
+bool ensemble::kicked(const std::string& path) const {
+    const auto it = ends_.find(path);
+    return it != ends_.end() && it->second.second;
+}
+
+std::size_t ensemble::watches() const {
+    std::size_t count = 0;
+    for (const auto& one : servers_)
+        count += one->watches();
+    return count;
+}
+
+int ensemble::leader() const {
+    const auto* const one = established();
+    return one ? one->id : -1;
+}
+
+bool ensemble::administrator(const request& r) {
+    const int number = leader();
+    if (number < 0) return false;
+    at(number).leading()->decide_for(r);
+    return true;
+}
+
+void ensemble::expire(std::int64_t session) {
+    if (const int number = leader(); number >= 0) at(number).leading()->expire(session);
+}
+
+void ensemble::reap() {
+    std::vector<std::string> empty;
+    for (const auto& [path, node] : truth_.nodes())
+        if (node.container && node.stat.cversion > 0 && node.children.empty())
+            empty.push_back(path);
+    for (const auto& path : empty)
+        administrator({.what = verb::remove, .path = path});
+}
+
+} // namespace paddock::test::sim

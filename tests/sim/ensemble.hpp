@@ -1,0 +1,127 @@
+#pragma once
+
+#include "sim/server.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace paddock::test::sim {
+
+/// Something happened that must not happen.
+struct violation : std::runtime_error {
+    using runtime_error::runtime_error;
+};
+
+inline void must(bool condition, const std::string& what) {
+    if (!condition) throw violation(what);
+}
+
+struct ensemble_options {
+    int servers = 3;
+    std::chrono::milliseconds tick{2000};
+    int sync_limit = 5; ///< ticks
+    duration client_latency{std::chrono::microseconds(300)};
+    duration server_latency{std::chrono::microseconds(300)};
+    /// One in so many messages takes up to a hundred times as long.
+    int slow_one_in = 0;
+    /// One in so many messages from and to clients costs its connection.
+    int broken_one_in = 0;
+};
+
+/// Some servers, what is between them, and what is true: what a majority has agreed to.
+class ensemble {
+public:
+    ensemble(timeline& time, dice& chance, ensemble_options options);
+    ~ensemble();
+
+    // For clients.
+    std::shared_ptr<socket> connect(int server);
+    bool accepts(int server) const;
+    server& at(int number) { return *servers_[static_cast<std::size_t>(number)]; }
+    int size() const noexcept { return options_.servers; }
+    bool breaks_now() {
+        return options_.broken_one_in != 0 && chance_.one_in(options_.broken_one_in);
+    }
+    duration client_latency() { return latency(options_.client_latency); }
+
+    // For servers.
+    timeline& time() noexcept { return time_; }
+    dice& chance() noexcept { return chance_; }
+    void send(int from, int to, unique_function<void(server&)> what);
+    duration server_delay() { return latency(options_.server_latency / 4); }
+    std::int64_t new_session(int server);
+    std::chrono::milliseconds negotiate(std::chrono::milliseconds asked) const;
+    std::chrono::milliseconds tick() const noexcept { return options_.tick; }
+    duration sync_limit() const noexcept { return options_.sync_limit * options_.tick; }
+    int majority() const noexcept { return options_.servers / 2 + 1; }
+    std::int64_t wall_milliseconds() const;
+    void committed(std::size_t index, const logged& t);
+    void join(int one, int other); ///< what one sends the other arrives from now on
+    void disconnect(int one, int other);
+    void step_down(int leader);
+
+    // What is true.
+    const tree& truth() const noexcept { return truth_; }
+    /// The transaction that deleted the node; 0 if there is none.
+    std::int64_t end_of(const std::string& path) const;
+    /// Whether an administrator has deleted it.
+    bool kicked(const std::string& path) const;
+    /// A short name for a session, for people.
+    std::string name_of(std::int64_t session) const;
+    std::size_t watches() const;
+    /// The transactions so far, from this one on.
+    std::string story_of(std::size_t index) const;
+
+    // What may go wrong. Each of them passes.
+    void cut_off(int server, duration how_long, bool at_once);
+    void restart(int server, duration down);
+    void stall_requests(int server, duration how_long);
+    /// False if there is no leader at the moment.
+    bool administrator(const request& r);
+    void expire(std::int64_t session);
+    /// Deletes the empty containers, as the leader does from time to time.
+    void reap();
+    void heal();
+    int leader() const; ///< that the others follow; -1 if there is none
+
+private:
+    struct link {
+        explicit link(timeline& time) : way(time) {}
+        channel way;
+        bool open = false; ///< else what is sent goes nowhere
+    };
+
+    duration latency(duration usual);
+    link& between(int from, int to) { return *links_.at({from, to}); }
+    void part(int one, int other);
+    bool reachable(int number) const;
+    server* established() const;
+    void lose_leader(int number);
+    void stop_following(int leader);
+    void pulse();
+    void consider_election();
+    void elect();
+
+    timeline& time_;
+    dice& chance_;
+    ensemble_options options_;
+    std::vector<std::unique_ptr<server>> servers_;
+    std::map<std::pair<int, int>, std::unique_ptr<link>> links_;
+    std::vector<time_point> cut_until_, down_until_;
+    int epoch_ = 0;
+    bool election_under_way_ = false;
+    std::int64_t last_session_ = 0;
+    std::uint64_t last_connection_ = 0;
+
+    tree truth_;
+    std::vector<logged> history_;
+    std::map<std::string, std::pair<std::int64_t, bool>> ends_; ///< and whether by an administrator
+};
+
+} // namespace paddock::test::sim

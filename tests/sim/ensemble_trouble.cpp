@@ -1,0 +1,148 @@
+// Who leads, who follows, and what may happen to that.
+#include "sim/ensemble.hpp"
+#include "sim/leader.hpp"
+
+#include <algorithm>
+
+namespace paddock::test::sim {
+
+bool ensemble::reachable(int number) const {
+    const auto n = static_cast<std::size_t>(number);
+    return cut_until_[n] <= time_.now() && down_until_[n] <= time_.now();
+}
+
+void ensemble::pulse() {
+    for (const auto& one : servers_)
+        one->pulse();
+    consider_election();
+    time_.after(options_.tick / 2, [this] { pulse(); });
+}
+
+server* ensemble::established() const {
+    for (const auto& one : servers_)
+        if (auto* const leads = one->leading(); leads && reachable(one->id))
+            if (leads->has_majority()) return one.get();
+    return nullptr;
+}
+
+void ensemble::join(int one, int other) {
+    between(one, other).open = between(other, one).open = true;
+}
+
+void ensemble::part(int one, int other) {
+    for (auto* const l : {&between(one, other), &between(other, one)}) {
+        l->way.lose();
+        l->open = false;
+    }
+}
+
+/// The connection between two servers is no more: what is under way in it is lost.
+void ensemble::disconnect(int one, int other) {
+    part(one, other);
+    if (!reachable(one) || !reachable(other)) return; // who cannot hear, cannot hear that
+    for (const auto& [a, b] : {std::pair(one, other), std::pair(other, one)}) {
+        if (at(a).is() == server::role::following && at(a).follows() == b) lose_leader(a);
+        if (auto* const leads = at(a).leading()) leads->dismiss(b);
+    }
+}
+
+void ensemble::lose_leader(int number) {
+    const int before = at(number).follows();
+    at(number).look_for_leader();
+    if (before >= 0) disconnect(number, before);
+}
+
+void ensemble::stop_following(int number) {
+    for (const auto& one : servers_)
+        if (one->is() == server::role::following && one->follows() == number) lose_leader(one->id);
+}
+
+void ensemble::step_down(int number) {
+    time_.note([&] { return "server " + std::to_string(number) + " has no majority any more"; });
+    time_.after(duration(0), [this, number] {
+        if (at(number).is() != server::role::leading) return;
+        at(number).look_for_leader();
+        if (reachable(number)) stop_following(number);
+    });
+}
+
+/// Nobody hears from it, and it hears from nobody. At once: the others see their connections
+/// reset; else all that is said is held back, until somebody loses patience. Clients are not cut.
+void ensemble::cut_off(int number, duration how_long, bool at_once) {
+    time_.note([&] {
+        return "server " + std::to_string(number) + " is cut off" +
+               (at_once ? ", and the others know it" : "");
+    });
+    const auto end = time_.now() + how_long;
+    auto& until = cut_until_[static_cast<std::size_t>(number)];
+    until = std::max(until, end);
+    for (int other = 0; other < size(); ++other) {
+        if (other == number) continue;
+        between(number, other).way.hold_until(end);
+        between(other, number).way.hold_until(end);
+        if (!at_once) continue;
+        part(number, other);
+        if (at(other).is() == server::role::following && at(other).follows() == number)
+            at(other).look_for_leader();
+        if (auto* const leads = at(other).leading()) leads->dismiss(number);
+    }
+}
+
+void ensemble::restart(int number, duration down) {
+    time_.note([&] { return "server " + std::to_string(number) + " is restarted"; });
+    auto& until = down_until_[static_cast<std::size_t>(number)];
+    const bool led = at(number).is() == server::role::leading;
+    const int followed = at(number).is() == server::role::following ? at(number).follows() : -1;
+    at(number).look_for_leader();
+    if (led) stop_following(number);
+    if (followed >= 0) disconnect(number, followed);
+    until = std::max(until, time_.now() + down);
+}
+
+void ensemble::stall_requests(int number, duration how_long) {
+    time_.note([&] { return "requests wait in server " + std::to_string(number); });
+    at(number).stall_requests(time_.now() + how_long);
+}
+
+void ensemble::heal() {
+    options_.slow_one_in = options_.broken_one_in = 0;
+    for (auto* const each : {&cut_until_, &down_until_})
+        for (auto& until : *each)
+            until = std::min(until, time_.now());
+}
+
+/// Whoever looks for a leader finds the one that there is, or, together with enough others, makes
+/// a new one.
+void ensemble::consider_election() {
+    const auto looking = std::count_if(servers_.begin(), servers_.end(), [&](const auto& one) {
+        return one->is() == server::role::looking && reachable(one->id);
+    });
+    if (looking == 0 || election_under_way_ || (!established() && looking < majority())) return;
+    election_under_way_ = true;
+    const auto delay = chance_.between(options_.tick / 40, options_.tick);
+    time_.after(delay, [this] {
+        election_under_way_ = false;
+        elect();
+    });
+}
+
+void ensemble::elect() {
+    std::vector<server*> looking;
+    for (const auto& one : servers_)
+        if (one->is() == server::role::looking && reachable(one->id)) looking.push_back(one.get());
+    if (auto* const leads = established()) {
+        for (auto* const one : looking)
+            one->follow(*leads);
+        return;
+    }
+    if (static_cast<int>(looking.size()) < majority()) return;
+    const auto last = [](const server* s) { return s->log().empty() ? 0 : s->log().back()->zxid; };
+    auto* const leads =
+        *std::max_element(looking.begin(), looking.end(),
+                          [&](auto* one, auto* other) { return last(one) < last(other); });
+    time_.note([&] { return "server " + std::to_string(leads->id) + " leads"; });
+    std::erase(looking, leads);
+    leads->lead(++epoch_, looking);
+}
+
+} // namespace paddock::test::sim

@@ -1,0 +1,216 @@
+#include "sim/history.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace paddock::test::sim {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t too_many_steps = 300'000;
+constexpr auto patience = 10min; ///< of those who ask, when nothing is in their way any more
+constexpr auto sweep = 150s;     ///< a tainted directory is searched again a minute after
+
+std::string servers_of(int count, bool by_name) {
+    std::string list;
+    for (int n = 1; n <= count; ++n)
+        list += (n > 1 ? "," : "") + std::string(by_name ? "zk" : "10.0.0.") + std::to_string(n);
+    return list;
+}
+
+} // namespace
+
+history::history(std::uint64_t seed, std::function<void(const std::string&)> note)
+    : chance_(seed)
+    , servers_(time_, chance_, options_of(chance_, troubles_))
+    , root_(chance_.one_in(4) ? "/root" : "")
+    , checker_(servers_, root_) {
+    if (note)
+        time_.listener = [this, note, start = time_.now()](const std::string& what) {
+            const auto ms = std::chrono::duration<double, std::milli>(time_.now() - start).count();
+            auto stamp = std::to_string(ms);
+            stamp.resize(stamp.find('.') + 2);
+            note(std::string(10 - std::min<std::size_t>(9, stamp.size()), ' ') + stamp + " ms  " +
+                 what);
+        };
+    pace_ = chance_.between(1ms, 3ms) * (1 << chance_.below(11));
+    length_ = pace_ * (20 + chance_.below(60));
+    const int count = 1 + chance_.below(3);
+    for (int n = 0; n < count; ++n)
+        add_process();
+    // Most histories are about one lock.
+    kinds_.push_back(static_cast<job::kind>(chance_.below(6)));
+    while (chance_.one_in(3))
+        kinds_.push_back(static_cast<job::kind>(chance_.below(6)));
+    if (kinds_[0] == job::read || kinds_[0] == job::write) kinds_ = {job::read, job::write};
+    plan_jobs();
+    if (std::count(troubles_.begin(), troubles_.end(), true) > 0) misfortune();
+}
+
+ensemble_options history::options_of(dice& chance, std::array<bool, all>& troubles) {
+    for (auto& one : troubles)
+        one = chance.one_in(4);
+    ensemble_options o;
+    o.servers = chance.one_in(3) ? 1 : 3;
+    o.tick = std::chrono::milliseconds(200 << chance.below(4));
+    o.client_latency = chance.between(100us, 1ms);
+    o.server_latency = chance.between(100us, 1ms);
+    if (chance.one_in(4)) o.client_latency *= 30;
+    if (chance.one_in(4)) o.server_latency *= 30;
+    if (troubles[slowness]) o.slow_one_in = 5 << chance.below(4);
+    if (troubles[fragility]) o.broken_one_in = 5 << chance.below(6);
+    return o;
+}
+
+void history::add_process() {
+    const std::string name(1, static_cast<char>('A' + processes_.size()));
+    client_options options;
+    options.session_timeout =
+        std::chrono::duration_cast<std::chrono::milliseconds>(servers_.tick()) *
+        (2 + chance_.below(8));
+    options.root = root_;
+    options.log = [this, name](std::string_view what) {
+        time_.note([&] { return name + ": " + std::string(what); });
+    };
+    processes_.push_back(std::make_unique<process>(
+        servers_, checker_, locks_, name, servers_of(servers_.size(), troubles_[bad_names]),
+        std::move(options)));
+    auto& here = processes_.back()->where();
+    here.hasty = chance_.one_in(2);
+    here.names_fail = troubles_[bad_names];
+}
+
+void history::plan_jobs() {
+    const int count = 3 + chance_.below(12);
+    for (int n = 0; n < count; ++n)
+        time_.after(chance_.between(duration(0), length_), [this] {
+            if (!calm_) anybody().begin(random_job());
+        });
+}
+
+job history::random_job() {
+    job j;
+    j.what = chance_.any_of(kinds_);
+    if (chance_.one_in(4)) j.how = chance_.one_in(2) ? job::only_if_free : job::limited;
+    j.limit = 4 * soon();
+    if (chance_.one_in(5)) j.cancelled_after = 2 * soon();
+    if (!chance_.one_in(3)) j.held_for = 3 * soon();
+    j.unlocks = chance_.one_in(2);
+    return j;
+}
+
+void history::misfortune() {
+    if (calm_) return;
+    const auto what = static_cast<trouble>(chance_.below(all));
+    if (troubles_[what]) befall(what);
+    time_.after(soon() / 2, [this] { misfortune(); });
+}
+
+void history::befall(trouble what) {
+    auto& who = anybody();
+    const int server = chance_.below(servers_.size());
+    const auto a_while = soon() * (1 + chance_.below(20));
+    switch (what) {
+    case breaks:
+        time_.note([&] { return who.where().name + " loses its connection"; });
+        return who.where().lose_connection();
+    case holds:
+        time_.note([&] { return who.where().name + " is not heard for a while"; });
+        return who.where().hold_connection(a_while);
+    case pauses:
+        time_.note([&] { return who.where().name + " is paused"; });
+        return who.where().pause(a_while);
+    case kicks:
+    case changes:
+        return kick(what == kicks);
+    case reaping:
+        return servers_.reap();
+    case expiries:
+        if (chance_.one_in(4) && who.session() != 0) servers_.expire(who.session());
+        return;
+    case cuts:
+        if (servers_.size() > 1 && chance_.one_in(3))
+            servers_.cut_off(chance_.one_in(2) && servers_.leader() >= 0 ? servers_.leader()
+                                                                         : server,
+                             a_while, chance_.one_in(2));
+        return;
+    case restarts:
+        if (chance_.one_in(4)) servers_.restart(server, a_while / 4);
+        return;
+    case moves:
+        return move(who);
+    case deaths:
+        if (!chance_.one_in(20) || who.where().dead()) return;
+        time_.note([&] { return who.where().name + " is killed"; });
+        return who.die();
+    default:
+        return;
+    }
+}
+
+/// An administrator deletes a lock's node, or writes into it.
+void history::kick(bool deletes) {
+    if (!chance_.one_in(2)) return;
+    std::vector<std::string> nodes;
+    for (const auto& [path, node] : servers_.truth().nodes())
+        if (node.stat.ephemeral_owner != 0) nodes.push_back(path);
+    if (nodes.empty()) return;
+    const auto& path = chance_.any_of(nodes);
+    request r{.what = deletes ? verb::remove : verb::set, .path = path};
+    if (servers_.administrator(r)) return;
+}
+
+/// A server keeps what it was asked to itself for a while, and its client goes elsewhere.
+void history::move(process& who) {
+    const auto a_while = soon();
+    for (int n = 0; n < servers_.size(); ++n) {
+        if (!chance_.one_in(2)) continue;
+        servers_.stall_requests(n, a_while * (2 + chance_.below(8)));
+        if (n != servers_.leader()) servers_.cut_off(n, a_while, false);
+    }
+    for (int n = 0; n < 4; ++n)
+        time_.after(soon(), [&who] { who.where().lose_connection(); });
+}
+
+bool history::idle() const {
+    return std::all_of(processes_.begin(), processes_.end(),
+                       [](const auto& one) { return one->idle(); });
+}
+
+void history::step_until(time_point end) {
+    while (time_.now() < end) {
+        must(time_.step(), "the model: time stands still");
+        must(time_.steps() < too_many_steps, "there is no end to it");
+        checker_.look();
+        if (calm_ && end - time_.now() > sweep && idle()) return;
+    }
+}
+
+/// Nothing bad happens any more: whoever asks is served, and nothing is left in the end.
+void history::calm_down() {
+    time_.note([] { return std::string("calm"); });
+    calm_ = true;
+    servers_.heal();
+    for (const auto& one : processes_)
+        one->where().names_fail = false;
+    step_until(time_.now() + patience);
+    std::string waiting;
+    for (const auto& one : processes_)
+        waiting += one->story();
+    must(waiting.empty(), "everything is well, but in vain waits" + waiting);
+    const auto end = time_.now() + sweep;
+    while (time_.now() < end) {
+        must(time_.step() && time_.steps() < too_many_steps, "there is no end to it");
+        checker_.look();
+    }
+    checker_.look_at_the_end();
+}
+
+void history::run() {
+    step_until(time_.now() + length_);
+    calm_down();
+}
+
+} // namespace paddock::test::sim

@@ -1,0 +1,74 @@
+#pragma once
+
+#include "sim/checker.hpp"
+#include "sim/ensemble.hpp"
+#include "sim/process.hpp"
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace paddock::test::sim {
+
+/// One random history: some processes and their locks, and whatever may happen to them. Everything
+/// is decided by the seed.
+class history {
+public:
+    explicit history(std::uint64_t seed, std::function<void(const std::string&)> note = {});
+
+    /// Throws a violation.
+    void run();
+    std::size_t steps() const noexcept { return time_.steps(); }
+
+private:
+    /// Each history has its own mixture of them.
+    enum trouble {
+        breaks,
+        holds,
+        pauses,
+        kicks,
+        changes,
+        reaping,
+        expiries,
+        cuts,
+        restarts,
+        moves,
+        deaths,
+        bad_names,
+        slowness,
+        fragility,
+        all
+    };
+
+    static ensemble_options options_of(dice& chance, std::array<bool, all>& troubles);
+    void add_process();
+    void plan_jobs();
+    job random_job();
+    void misfortune();
+    void befall(trouble what);
+    void kick(bool deletes);
+    void move(process& who);
+    void calm_down();
+    void step_until(time_point end);
+    bool idle() const;
+    process& anybody() { return *chance_.any_of(processes_); }
+    duration soon() { return chance_.between(duration(0), pace_); }
+
+    timeline time_;
+    dice chance_;
+    std::array<bool, all> troubles_{};
+    ensemble servers_;
+    std::string root_;
+    checker checker_;
+    contested_locks locks_;
+    std::vector<std::unique_ptr<process>> processes_;
+    duration pace_{};
+    duration length_{};
+    std::vector<job::kind> kinds_;
+    bool calm_ = false;
+};
+
+} // namespace paddock::test::sim

@@ -1,0 +1,76 @@
+#pragma once
+
+#include "sim/ensemble.hpp"
+#include "sim/socket.hpp"
+#include "sim/timeline.hpp"
+#include "support/environment.hpp"
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace paddock::test::sim {
+
+/// What one process has of the world: an event loop, a clock, a network. Its client's strand and
+/// its own handlers run in turns, one thing at a time, in an order that is left to chance.
+class host : public std::enable_shared_from_this<host> {
+public:
+    host(ensemble& all, std::string called);
+    ~host();
+
+    timeline& time() noexcept { return all_.time(); }
+    dice& chance() noexcept { return all_.chance(); }
+    ensemble& servers() noexcept { return all_; }
+    boost::asio::io_context& io() noexcept { return *io_; }
+
+    /// On the strand.
+    void post(unique_function<void()> task);
+    /// There may be something to do for the event loop.
+    void wake();
+    /// Nothing runs meanwhile, but the clock.
+    void pause(duration how_long);
+    /// Grows with everything that runs.
+    std::uint64_t task() const noexcept { return ran_; }
+    bool paused() const noexcept { return paused_until_ > all_.time().now(); }
+
+    // Network.
+    std::shared_ptr<socket> dial(int server);
+    socket* find(std::uint64_t identity);
+    void lose_connection();
+    void hold_connection(duration how_long);
+    /// The process is killed: whatever it still does has no effect.
+    void die();
+    /// Its event loop is destroyed, and with it what waits there.
+    void end();
+    bool dead() const noexcept { return dead_; }
+
+    /// How far the server was of which something was heard last, on this connection.
+    std::int64_t heard = 0;
+    /// Whether all that can be read is read in one turn, and handlers run when they may.
+    bool hasty = false;
+    bool names_fail = false;
+    const std::string name;
+
+private:
+    void turn();
+
+    ensemble& all_;
+    std::unique_ptr<boost::asio::io_context> io_ = std::make_unique<boost::asio::io_context>(1);
+    std::optional<boost::asio::executor_work_guard<boost::asio::io_context::executor_type>> busy_;
+    std::deque<unique_function<void()>> tasks_;
+    std::map<std::uint64_t, std::weak_ptr<socket>> sockets_;
+    std::uint64_t ran_ = 0;
+    bool awake_ = false;
+    bool dead_ = false;
+    time_point paused_until_{};
+};
+
+/// The environment of a client in this process.
+std::unique_ptr<environment> make_environment(const std::shared_ptr<host>& in);
+
+} // namespace paddock::test::sim

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace paddock::test::sim {
+
+/// What the command line asks for: `--seed N` tells the story of one history, `--seeds N` runs so
+/// many.
+struct wishes {
+    std::optional<std::uint64_t> seed{};
+    std::optional<std::uint64_t> seeds{};
+};
+wishes& asked();
+
+/// What went wrong in the history of this seed; nothing if it is well. The story is written only if
+/// somebody wants it.
+std::string run_history(std::uint64_t seed, std::string* story = nullptr);
+
+struct finding {
+    std::uint64_t histories = 0;
+    std::uint64_t seed = 0; ///< of the first that went wrong
+    std::string fault{};    ///< empty if none did
+    double seconds = 0;
+};
+
+/// Runs histories until one goes wrong.
+finding search(std::uint64_t first, std::uint64_t count);
+
+} // namespace paddock::test::sim

@@ -1,0 +1,113 @@
+#pragma once
+
+#include "sim/messages.hpp"
+#include "sim/socket.hpp"
+#include "sim/timeline.hpp"
+#include "sim/tree.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace paddock::test::sim {
+
+class ensemble;
+class leader;
+
+using logged = std::shared_ptr<const txn>;
+
+/// One server: what it knows of the tree, and the clients that are connected to it. As leader or
+/// follower it is a part of the ensemble; else it serves nobody.
+class server {
+public:
+    server(ensemble& all, int id);
+    ~server();
+
+    enum class role { looking, following, leading };
+
+    // From clients.
+    void shake_hands(const std::shared_ptr<socket>& from, std::int64_t session,
+                     std::chrono::milliseconds timeout, std::int64_t seen);
+    void receive(std::uint64_t connection, request r);
+    void hung_up(std::uint64_t connection);
+
+    // From the leader.
+    void propose(logged t);
+    void commit();
+    void ping();
+    void synced(std::uint64_t ticket);
+    void revalidated(std::uint64_t connection, std::int64_t session, bool valid,
+                     std::chrono::milliseconds timeout);
+
+    // The ensemble's ups and downs.
+    void lead(int epoch, const std::vector<server*>& followers);
+    void follow(server& leader);
+    void look_for_leader();
+    void pulse();
+    void hear_leader() { heard_ = time_.now(); }
+    /// The requests of clients wait here for so long before they go on to the leader, while what
+    /// else there is to say to it goes on.
+    void stall_requests(time_point until) { requests_.hold_until(until); }
+
+    void apply_next();
+
+    role is() const noexcept { return role_; }
+    int follows() const noexcept { return leader_id_; }
+    leader* leading() noexcept { return leader_.get(); }
+    const tree& view() const noexcept { return view_; }
+    const std::vector<logged>& log() const noexcept { return log_; }
+    std::vector<logged>& log() noexcept { return log_; }
+    std::size_t applied() const noexcept { return applied_; }
+    /// Watches that clients have here.
+    std::size_t watches() const;
+
+    const int id;
+
+private:
+    struct pending {
+        request what;
+        std::uint64_t ticket = 0; ///< of what is not answered from here
+        bool done = false;
+    };
+    struct connection {
+        std::shared_ptr<socket> peer;
+        std::int64_t session = 0;
+        std::uint64_t opening = 0; ///< the ticket of its new session
+        std::deque<pending> queue{};
+        std::set<std::string> data_watches{}, child_watches{};
+    };
+
+    void open_session(connection& c, std::chrono::milliseconds timeout);
+    void to_leader(std::uint64_t ticket, std::int64_t session, request r);
+    void touch(std::int64_t session);
+    void advance(connection& c);
+    packet read(connection& c, const request& r);
+    void set_watches(connection& c, const request& r);
+    packet reply_to(const request& r, const txn& t) const;
+    void answer(const txn& t);
+    void fire(const sight& seen);
+    void drop(std::uint64_t connection);
+    void drop_all();
+    static bool is_write(verb what) noexcept;
+
+    ensemble& all_;
+    timeline& time_;
+    role role_ = role::looking;
+    int leader_id_ = -1;
+    time_point heard_{};
+    std::vector<logged> log_;
+    std::size_t applied_ = 0;
+    tree view_;
+    std::map<std::uint64_t, connection> connections_;
+    std::map<std::uint64_t, std::uint64_t> tickets_; ///< to connections
+    std::uint64_t last_ticket_ = 0;
+    std::set<std::int64_t> touched_;
+    channel requests_; ///< on their way to the leader, still in this process
+    std::unique_ptr<leader> leader_;
+};
+
+} // namespace paddock::test::sim

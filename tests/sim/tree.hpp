@@ -1,0 +1,65 @@
+#pragma once
+
+#include "sim/messages.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paddock::test::sim {
+
+/// What a watch could see of a change.
+struct sight {
+    native::watch_type type;
+    std::string path;
+};
+
+/// What the ensemble keeps: nodes, and the sessions that are not over.
+class tree {
+public:
+    struct node {
+        std::string data{};
+        node_stat stat{}; ///< cversion counts the creates below it, as the servers keep it
+        std::set<std::string> children{};
+        bool container = false;
+    };
+
+    tree();
+
+    /// Executes what was decided; appends what watches could see, in the servers' order.
+    void apply(const txn& t, std::vector<sight>* seen = nullptr);
+    void apply(const change& c, std::int64_t zxid, std::int64_t time, std::vector<sight>* seen);
+
+    const node* find(const std::string& path) const;
+    bool exists(const std::string& path) const { return nodes_.contains(path); }
+    /// As a server tells it.
+    node_stat stat(const node& n) const;
+    const std::map<std::string, node>& nodes() const noexcept { return nodes_; }
+
+    struct session {
+        std::chrono::milliseconds timeout;
+        std::set<std::string> nodes;
+    };
+    const std::map<std::int64_t, session>& sessions() const noexcept { return sessions_; }
+    std::int64_t zxid() const noexcept { return zxid_; }
+
+private:
+    void create(const change& c, std::int64_t zxid, std::int64_t time, std::vector<sight>* seen);
+    void remove(const std::string& path, std::int64_t zxid, std::vector<sight>* seen);
+
+    std::map<std::string, node> nodes_;
+    std::map<std::int64_t, session> sessions_;
+    std::int64_t zxid_ = 0;
+};
+
+std::string parent_of(const std::string& path);
+
+/// Decides what becomes of a write, as the leader does before anybody is asked: the changes, or
+/// the error. The tree is the leader's idea of what will have been done by then.
+txn decide(const tree& so_far, const request& r, std::int64_t session);
+
+} // namespace paddock::test::sim
