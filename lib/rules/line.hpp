@@ -191,6 +191,7 @@ private:
         bool listed = false;   ///< a listing sent after its create has come: its blockers are known
         bool asked_back = false;
         watching own = watching::no;
+        std::uint64_t sure = 0;  ///< of how many ends its armed watch would have told
         node_id downgrading = 0; ///< the id of the node that is to take the present one's place
         std::uint64_t needs = 0; ///< the first listing that was sent after its create
         std::int64_t czxid = 0;
@@ -269,6 +270,7 @@ private:
     bool listing_ = false; ///< one is under way
     bool wanted_ = false;  ///< and another must follow
     std::uint64_t listings_ = 0;
+    std::uint64_t ends_ = 0; ///< of own nodes, that were not ours to decide
     bool making_parents_ = false;
     bool pausing_ = false;
     bool warned_ = false;

@@ -140,7 +140,10 @@ void line::take_place(contender& c, place where) {
     ++waiting_or_granted_;
 }
 
+/// All nodes of a session end in one transaction, and their watches tell one after the other: the
+/// silence of the next one's is no proof until it was asked again.
 void line::own_gone(contender& c) {
+    ++ends_;
     const bool held = c.at == stage::granted;
     if (held) actions_.push_back(act::lose{c.key, false});
     leave_table(c);

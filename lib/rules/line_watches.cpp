@@ -58,6 +58,7 @@ void line::look_ahead() {
 }
 
 void line::watch_own(contender& c) {
+    if (c.own == watching::armed && c.sure != ends_ && c.at == stage::waiting) c.own = watching::no;
     if (!connected_ || c.own != watching::no) return;
     c.own = watching::asked;
     actions_.push_back(act::watch_own{c.key, c.id, c.node->first.name});
@@ -94,7 +95,8 @@ void line::grant_readers(bool known_to_exist) {
 /// Grants the lock if the contender's node is known to exist: it is in the listing that has just
 /// come, or its watch is armed on this connection and has been silent.
 bool line::grant(contender& c, bool known_to_exist) {
-    if (c.czxid == 0 || (!known_to_exist && c.own != watching::armed)) return false;
+    const bool silent = c.own == watching::armed && c.sure == ends_;
+    if (c.czxid == 0 || (!known_to_exist && !silent)) return false;
     c.at = stage::granted;
     waiting_readers_.erase(c.node);
     actions_.push_back(act::grant{c.key, c.node->first.name, c.czxid});
@@ -146,6 +148,7 @@ void line::own_watched(contender_key who, node_id id, const own_answer& answer) 
     if (done && answer.asked_back && !std::exchange(c.asked_back, true) && c.at == stage::granted)
         actions_.push_back(act::ask_back{c.key});
     c.own = done && answer.watched ? watching::armed : watching::later;
+    c.sure = ends_;
     if (c.own == watching::later) need_pause();
     if (done && unknown_ == 0 && waits_here(c.node) && blocker_of(c.node) == table_.end())
         grant(c, true);

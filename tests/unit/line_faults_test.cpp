@@ -39,7 +39,8 @@ TEST_CASE("whose node is gone is gone for everybody behind it") {
     line.waits(3, 2, {0, 1, 2});
     line.own_watched(2);
     line.own_watched(3);
-    CHECK(line.deleted(1) == "create 2, list");
+    CHECK(line.deleted(1) == "create 2, list, watch own 3");
+    CHECK(line.own_watched(3) == "");
     CHECK(line.release(1) == "sweep 0, out 1, grant 3");
 }
 
@@ -51,9 +52,22 @@ TEST_CASE("a holder whose node was deleted is told, and the next one has the loc
     CHECK(line.guard_own(1) == "watch own 1");
     CHECK(line.guard_own(1) == ""); // once is enough
     CHECK(line.own_watched(1) == "");
-    CHECK(line.deleted(0) == "lose 1, out 1, grant 2");
+    CHECK(line.deleted(0) == "lose 1, out 1, watch own 2");
+    CHECK(line.own_watched(2) == "grant 2");
     CHECK(line.release(1) == "");
     CHECK_FALSE(line.ids.claimed(line.id_of(1)));
+}
+
+// All nodes of a session end in one transaction, which is told one watch after the other.
+TEST_CASE("when a holder's node was deleted, the next one's silent watch is no proof") {
+    connected_line line;
+    line.waits(1, 0, {0});
+    line.waits(2, 1, {0, 1});
+    line.own_watched(2);
+    line.guard_own(1);
+    line.own_watched(1);
+    CHECK(line.deleted(0) == "lose 1, out 1, watch own 2");
+    CHECK(line.deleted(1) == "create 2, list");
 }
 
 TEST_CASE("a holder whose node's data is changed watches it again") {
