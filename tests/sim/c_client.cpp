@@ -133,6 +133,7 @@ int c_client::take_session(const packet& p) {
         socket_->close();
         socket_.reset();
         state_ = state::expired;
+        here_->time().note([&] { return here_->name + " learns that its session is over"; });
         observer_->on_session_event(state::expired);
         complete_all(code::session_expired);
         return code::session_expired;
@@ -141,13 +142,16 @@ int c_client::take_session(const packet& p) {
     timeout_ = p.timeout;
     state_ = state::connected;
     failures_ = 0;
-    observer_->on_session_event(state::connected);
-    if (!observer_) return code::ok;
+    here_->time().note([&] {
+        return here_->name + " is connected to server " + std::to_string(socket_->server) +
+               ", session " + here_->servers().name_of(session_);
+    });
     send_watches();
     // What a send that failed has left behind: the C client sends it now, and does not know the
     // answers.
     for (auto& one : pending_)
         if (!std::exchange(one.sent, true)) transmit(one.what);
+    observer_->on_session_event(state::connected);
     return code::ok;
 }
 
@@ -197,6 +201,9 @@ void c_client::take_event(const packet& p) {
 /// The connection is gone, and the C client knows it.
 int c_client::lose(int rc) {
     const bool was_connected = state_ == state::connected;
+    if (was_connected)
+        here_->time().note(
+            [&] { return here_->name + " is disconnected, code " + std::to_string(rc); });
     if (socket_) socket_->close();
     socket_.reset();
     if (servers_.size() > 1) next_server_ = (next_server_ + 2) % servers_.size(); // it does

@@ -32,7 +32,7 @@ void checker::granted(const holding& h) {
         must(end > h.where->heard, h.who + " is granted " + node +
                                        ", though what it has heard is younger than the node's end");
     if (all_.truth().exists(node)) {
-        if (h.lock->in_order) check_order(h);
+        if (!h.lock->marker.empty()) check_order(h);
         if (h.exclusive && h.lock->permits == 1) check_token(h);
     }
     look();
@@ -52,6 +52,7 @@ void checker::check_order(const holding& h) const {
     const auto* const directory = all_.truth().find(root_ + h.lock->directory);
     if (!own || !directory) return;
     for (const auto& name : directory->children) {
+        if (name.find(h.lock->marker) == std::string::npos) continue;
         const auto other = place(name);
         if (!other || *other >= *own || (!h.exclusive && is_shared(name))) continue;
         const auto before = root_ + h.lock->directory + '/' + name;

@@ -15,8 +15,8 @@ namespace paddock::test::sim {
 /// A lock that several processes contend for.
 struct contested {
     std::string directory;
-    /// Whether its nodes' numbers say who comes first.
-    bool in_order = true;
+    /// What its nodes have in their names; empty if their numbers do not say who comes first.
+    std::string marker{};
     int permits = 1;
 };
 

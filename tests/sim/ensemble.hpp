@@ -63,6 +63,7 @@ public:
     std::int64_t wall_milliseconds() const;
     void committed(std::size_t index, const logged& t);
     void join(int one, int other); ///< what one sends the other arrives from now on
+    bool joined(int one, int other) const { return links_.at({one, other})->open; }
     void disconnect(int one, int other);
     void step_down(int leader);
 

@@ -18,11 +18,15 @@ void ensemble::pulse() {
     time_.after(options_.tick / 2, [this] { pulse(); });
 }
 
+/// The newest leader that is followed.
 server* ensemble::established() const {
-    for (const auto& one : servers_)
-        if (auto* const leads = one->leading(); leads && reachable(one->id))
-            if (leads->has_majority()) return one.get();
-    return nullptr;
+    server* best = nullptr;
+    for (const auto& one : servers_) {
+        auto* const leads = one->leading();
+        if (!leads || !reachable(one->id) || !leads->is_followed()) continue;
+        if (!best || leads->epoch() > best->leading()->epoch()) best = one.get();
+    }
+    return best;
 }
 
 void ensemble::join(int one, int other) {

@@ -155,7 +155,7 @@ void history::kick(bool deletes) {
     if (!chance_.one_in(2)) return;
     std::vector<std::string> nodes;
     for (const auto& [path, node] : servers_.truth().nodes())
-        if (node.stat.ephemeral_owner != 0) nodes.push_back(path);
+        if (node.stat.ephemeral_owner != 0 && !path.ends_with("-marker")) nodes.push_back(path);
     if (nodes.empty()) return;
     const auto& path = chance_.any_of(nodes);
     request r{.what = deletes ? verb::remove : verb::set, .path = path};
@@ -164,6 +164,7 @@ void history::kick(bool deletes) {
 
 /// A server keeps what it was asked to itself for a while, and its client goes elsewhere.
 void history::move(process& who) {
+    if (!chance_.one_in(4)) return;
     const auto a_while = soon();
     for (int n = 0; n < servers_.size(); ++n) {
         if (!chance_.one_in(2)) continue;

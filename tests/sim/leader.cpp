@@ -168,6 +168,13 @@ bool leader::has_majority() const {
     return static_cast<int>(followers_.size()) + 1 >= all_.majority();
 }
 
+bool leader::is_followed() const {
+    const auto have = std::count_if(followers_.begin(), followers_.end(), [&](const auto& f) {
+        return all_.joined(self_.id, f.first);
+    });
+    return have + 1 >= all_.majority();
+}
+
 void leader::pulse() {
     const auto now = all_.time().now();
     std::vector<std::int64_t> over;

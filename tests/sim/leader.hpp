@@ -33,7 +33,9 @@ public:
     void acknowledged(int follower, std::size_t length);
     void pong(int follower, const std::set<std::int64_t>& touched);
     void dismiss(int follower) { followers_.erase(follower); }
-    bool has_majority() const;
+    bool has_majority() const; ///< as far as it knows
+    bool is_followed() const;  ///< as it is
+    int epoch() const noexcept { return static_cast<int>(next_zxid_ >> 32); }
 
     void pulse();
     /// What is in the log when it begins was decided by others, and is done now.

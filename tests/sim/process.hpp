@@ -21,11 +21,11 @@ namespace paddock::test::sim {
 
 /// The locks of a history; each of them at a path of its own, but for the two mutexes.
 struct contested_locks {
-    contested mutex{"/locks/a"};
-    contested other{"/locks/a"}; ///< by another name
-    contested shared{"/locks/b"};
-    contested simple{"/locks/c", false};
-    contested semaphore{"/locks/d/leases", false, 2};
+    contested mutex{"/locks/a", "-lock-"};
+    contested other{"/locks/a", "-other-"};
+    contested shared{"/locks/b", "-__"};
+    contested simple{"/locks/c"};
+    contested semaphore{"/locks/d/leases", "", 2};
 };
 
 /// One call of the application: how it asks for which lock, and what it does with it.
