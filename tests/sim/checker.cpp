@@ -31,7 +31,7 @@ void checker::granted(const holding& h) {
     if (const auto end = all_.end_of(node); end != 0 && !h.where->hasty)
         must(end > h.where->heard, h.who + " is granted " + node +
                                        ", though what it has heard is younger than the node's end");
-    if (all_.truth().exists(node)) {
+    if (counts(h)) {
         if (!h.lock->marker.empty()) check_order(h);
         if (h.exclusive && h.lock->permits == 1) check_token(h);
     }

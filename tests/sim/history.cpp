@@ -158,8 +158,19 @@ void history::kick(bool deletes) {
         if (node.stat.ephemeral_owner != 0 && !path.ends_with("-marker")) nodes.push_back(path);
     if (nodes.empty()) return;
     const auto& path = chance_.any_of(nodes);
-    request r{.what = deletes ? verb::remove : verb::set, .path = path};
-    if (servers_.administrator(r)) return;
+    if (path == root_ + locks_.simple.directory) return deletes ? kick_simple(path) : void();
+    servers_.administrator({.what = deletes ? verb::remove : verb::set, .path = path});
+}
+
+/// Together with the marker, as simple_mutex asks for.
+void history::kick_simple(const std::string& path) {
+    const auto& nodes = servers_.truth().nodes();
+    const auto owner = nodes.at(path).stat.ephemeral_owner;
+    request both{.what = verb::multi, .steps = {{.what = verb::remove, .path = path}}};
+    for (const auto& [other, node] : nodes)
+        if (other.ends_with("-marker") && node.stat.ephemeral_owner == owner)
+            both.steps.push_back({.what = verb::remove, .path = other});
+    servers_.administrator(both);
 }
 
 /// A server keeps what it was asked to itself for a while, and its client goes elsewhere.

@@ -50,6 +50,7 @@ private:
     void misfortune();
     void befall(trouble what);
     void kick(bool deletes);
+    void kick_simple(const std::string& path);
     void move(process& who);
     void calm_down();
     void step_until(time_point end);

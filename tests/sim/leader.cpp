@@ -169,9 +169,8 @@ bool leader::has_majority() const {
 }
 
 bool leader::is_followed() const {
-    const auto have = std::count_if(followers_.begin(), followers_.end(), [&](const auto& f) {
-        return all_.joined(self_.id, f.first);
-    });
+    const auto have = std::count_if(followers_.begin(), followers_.end(),
+                                    [&](const auto& f) { return all_.joined(self_.id, f.first); });
     return have + 1 >= all_.majority();
 }
 
