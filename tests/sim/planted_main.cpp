@@ -1,0 +1,15 @@
+// Runs histories of a library with a planted bug. Succeeds when one of them goes wrong.
+#include "sim/runner.hpp"
+
+#include <iostream>
+
+int main() {
+    constexpr std::uint64_t enough = 100'000;
+    const auto found = paddock::test::sim::search(1, enough);
+    if (found.fault.empty()) {
+        std::cout << "not caught by " << enough << " histories\n";
+        return 1;
+    }
+    std::cout << "caught by seed " << found.seed << ": " << found.fault << '\n';
+    return 0;
+}
