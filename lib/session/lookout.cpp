@@ -21,8 +21,7 @@ watch_table::waiter lookout::set() {
 }
 
 bool lookout::answered(watch_table::waiter asked, bool seen) {
-    if (!seen && asked != 0 && asked == waiter_)
-        watches_.not_armed(path_, std::exchange(waiter_, 0));
+    if (!seen && asked != 0 && asked == waiter_) forget(); // an earlier read may have set it
     return seen && asked != 0;
 }
 

@@ -36,6 +36,12 @@ bool hears(watch_kind kind, watch_event what) noexcept {
     return false;
 }
 
+/// Not the session.
+bool connection_lost(int rc) noexcept {
+    return rc == native::code::connection_loss || rc == native::code::operation_timeout ||
+           rc == native::code::runtime_inconsistency || rc == native::code::invalid_state;
+}
+
 } // namespace
 
 bool watch_table::room_for(std::string_view path) const {
@@ -70,15 +76,18 @@ void watch_table::drop(const std::string& path, waiter who) {
     if (forget(path, who)) remove_at_server(path);
 }
 
+/// A watch that stays is told to nobody, but the C client asks for it again on every connection: so
+/// if the connection was lost, it is removed on the next one.
 void watch_table::remove_at_server(const std::string& path) {
-    // What it answers does not matter: a watch that stays on a server is told to nobody.
     gate_.submit(
         lane::user, 0,
         [this, path](native::calls& c, std::unique_ptr<native::completion> done) {
             if (paths_.contains(path)) return gate::unwanted;
             return c.remove_watches(path, std::move(done));
         },
-        [](const native::reply&) {});
+        [this, path](const native::reply& reply) {
+            if (connection_lost(reply.rc)) remove_at_server(path);
+        });
 }
 
 void watch_table::on_event(native::watch_type type, std::string_view path) {
