@@ -96,7 +96,8 @@ void checker::look() {
 void checker::look_at_the_end() const {
     for (const auto& [path, node] : all_.truth().nodes())
         must(node.stat.ephemeral_owner == 0, "an orphan: " + path);
-    must(all_.watches() == 0, "watches are left at a server");
+    const auto watches = all_.watches();
+    must(watches.empty(), "watches are left:" + watches);
 }
 
 } // namespace paddock::test::sim

@@ -101,11 +101,12 @@ bool ensemble::kicked(const std::string& path) const {
     return it != ends_.end() && it->second.second;
 }
 
-std::size_t ensemble::watches() const {
-    std::size_t count = 0;
+std::string ensemble::watches() const {
+    std::string all;
     for (const auto& one : servers_)
-        count += one->watches();
-    return count;
+        for (const auto& watch : one->watches())
+            all += ' ' + watch;
+    return all;
 }
 
 int ensemble::leader() const {

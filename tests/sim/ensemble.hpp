@@ -75,7 +75,8 @@ public:
     bool kicked(const std::string& path) const;
     /// A short name for a session, for people.
     std::string name_of(std::int64_t session) const;
-    std::size_t watches() const;
+    /// What is watched, and by which session.
+    std::string watches() const;
     /// The transactions so far, from this one on.
     std::string story_of(std::size_t index) const;
 

@@ -241,11 +241,13 @@ void server::drop_all() {
     tickets_.clear();
 }
 
-std::size_t server::watches() const {
-    std::size_t count = 0;
+std::vector<std::string> server::watches() const {
+    std::vector<std::string> all;
     for (const auto& [number, c] : connections_)
-        count += c.data_watches.size() + c.child_watches.size();
-    return count;
+        for (const auto* const which : {&c.data_watches, &c.child_watches})
+            for (const auto& path : *which)
+                all.push_back(all_.name_of(c.session) + ' ' + path);
+    return all;
 }
 
 } // namespace paddock::test::sim

@@ -62,8 +62,8 @@ public:
     const std::vector<logged>& log() const noexcept { return log_; }
     std::vector<logged>& log() noexcept { return log_; }
     std::size_t applied() const noexcept { return applied_; }
-    /// Watches that clients have here.
-    std::size_t watches() const;
+    /// Of clients, with their sessions.
+    std::vector<std::string> watches() const;
 
     const int id;
 
