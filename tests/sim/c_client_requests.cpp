@@ -88,8 +88,6 @@ int c_client::set_acl(const std::string&, const acl&, std::int32_t, done) {
 }
 
 int c_client::remove_watches(const std::string& path, done who) {
-    if (!data_.contains(path) && !exist_.contains(path) && !child_.contains(path))
-        return code::no_watcher;
     return submit({.what = verb::remove_watches, .path = path}, std::move(who));
 }
 

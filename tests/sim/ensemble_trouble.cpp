@@ -140,11 +140,14 @@ void ensemble::elect() {
         return;
     }
     if (static_cast<int>(looking.size()) < majority()) return;
-    const auto last = [](const server* s) { return s->log().empty() ? 0 : s->log().back()->zxid; };
     auto* const leads =
-        *std::max_element(looking.begin(), looking.end(),
-                          [&](auto* one, auto* other) { return last(one) < last(other); });
-    time_.note([&] { return "server " + std::to_string(leads->id) + " leads"; });
+        *std::max_element(looking.begin(), looking.end(), [](auto* one, auto* other) {
+            return one->credentials() < other->credentials();
+        });
+    time_.note([&] {
+        return "server " + std::to_string(leads->id) + " leads, with " +
+               std::to_string(leads->log().size()) + " transactions";
+    });
     std::erase(looking, leads);
     leads->lead(++epoch_, looking);
 }

@@ -137,12 +137,14 @@ void server::synced(std::uint64_t ticket) {
 
 void server::propose(logged t) {
     log_.push_back(std::move(t));
-    time_.after(all_.server_delay(), [this, length = log_.size(), to = leader_id_] {
-        if (leader_id_ != to || role_ != role::following) return;
-        all_.send(id, to, [from = id, length](server& at) {
-            if (at.leader_) at.leader_->acknowledged(from, length);
-        });
-    });
+    time_.after(all_.server_delay(),
+                [this, length = log_.size(), last = log_.back(), to = leader_id_] {
+                    const bool kept = log_.size() >= length && log_[length - 1] == last;
+                    if (leader_id_ != to || role_ != role::following || !kept) return;
+                    all_.send(id, to, [from = id, length](server& at) {
+                        if (at.leader_) at.leader_->acknowledged(from, length);
+                    });
+                });
 }
 
 void server::commit() { apply_next(); }

@@ -11,6 +11,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace paddock::test::sim {
@@ -47,6 +48,10 @@ public:
     void lead(int epoch, const std::vector<server*>& followers);
     void follow(server& leader);
     void look_for_leader();
+    /// Who has the greatest leads: the last epoch that it took part in, then the last transaction.
+    std::pair<int, std::int64_t> credentials() const {
+        return {epoch_, log_.empty() ? 0 : log_.back()->zxid};
+    }
     void pulse();
     void hear_leader() { heard_ = time_.now(); }
     /// The requests of clients wait here for so long before they go on to the leader, while what
@@ -98,6 +103,7 @@ private:
     timeline& time_;
     role role_ = role::looking;
     int leader_id_ = -1;
+    int epoch_ = 0;
     time_point heard_{};
     std::vector<logged> log_;
     std::size_t applied_ = 0;

@@ -8,6 +8,7 @@ namespace paddock::test::sim {
 void server::lead(int epoch, const std::vector<server*>& followers) {
     role_ = role::leading;
     leader_id_ = id;
+    epoch_ = epoch;
     leader_ = std::make_unique<leader>(all_, *this, epoch);
     leader_->begin();
     for (auto* const one : followers)
@@ -17,6 +18,7 @@ void server::lead(int epoch, const std::vector<server*>& followers) {
 void server::follow(server& leads) {
     role_ = role::following;
     leader_id_ = leads.id;
+    epoch_ = leads.epoch_;
     heard_ = time_.now();
     leads.leading()->admit(*this);
 }

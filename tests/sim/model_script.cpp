@@ -1,0 +1,234 @@
+#include "sim/model_script.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace paddock::test::sim {
+
+namespace state = native::state;
+using namespace std::chrono_literals;
+
+void script::client::on_session_event(int new_state) noexcept {
+    log.push_back(name + " state " + std::to_string(new_state));
+}
+
+void script::client::on_watch(native::watch_type type, std::string_view path) noexcept {
+    log.push_back(name + " event " + std::to_string(static_cast<int>(type)) + ' ' +
+                  std::string(path));
+}
+
+script::script(place& where, std::uint64_t seed, std::string root)
+    : where_(where), chance_(seed), root_(std::move(root)) {
+    one_.name = "one";
+    other_.name = "other";
+}
+
+template <typename Condition>
+void script::turn_until(Condition condition) {
+    const auto patience = std::chrono::steady_clock::now() + 30s;
+    while (!condition()) {
+        for (auto* const who : {&one_, &other_})
+            if (who->calls) where_.turn(*who->calls);
+        if (std::chrono::steady_clock::now() > patience)
+            throw std::runtime_error("no answer in the script");
+    }
+}
+
+void script::until_answered(client& who) {
+    turn_until([&] { return who.waiting == 0; });
+}
+
+void script::open(client& who) {
+    who.calls = where_.make();
+    who.calls->open(where_.address(), 8s, who);
+    turn_until([&] { return who.calls->state() == state::connected; });
+}
+
+std::vector<std::string> script::run() {
+    open(one_);
+    open(other_);
+    ++one_.waiting;
+    one_.calls->create(root_, "root", {}, native::on_reply([this](const native::reply& r) {
+                           --one_.waiting;
+                           first_zxid_ = r.stat ? r.stat->czxid : 0;
+                       }));
+    until_answered(one_);
+    for (int n = 12 + chance_.below(20); n > 0; --n)
+        step();
+    one_.calls->close();
+    other_.calls->close();
+    return std::move(story_);
+}
+
+void script::step() {
+    auto& who = chance_.one_in(2) ? one_ : other_;
+    auto& rival = &who == &one_ ? other_ : one_;
+    if (chance_.one_in(12)) return lose_connection(who, rival);
+    if (chance_.one_in(20)) return end_session(who);
+    burst(who);
+}
+
+/// Some requests without waiting in between.
+void script::burst(client& who) {
+    for (int n = 1 + chance_.below(6); n > 0; --n)
+        ask(who);
+    until_answered(who);
+    settle();
+    gather();
+}
+
+/// What has happened has been told to both.
+void script::settle() {
+    for (auto* const who : {&one_, &other_}) {
+        ++who->waiting;
+        who->calls->sync(root_, native::on_reply([who](const native::reply&) { --who->waiting; }));
+        until_answered(*who);
+    }
+}
+
+/// A reconnected client is told of its watches in the order of its tables.
+void script::gather(bool in_any_order) {
+    for (auto* const who : {&one_, &other_}) {
+        auto all = std::exchange(who->log, {});
+        if (in_any_order) std::sort(all.begin(), all.end());
+        story_.insert(story_.end(), all.begin(), all.end());
+    }
+}
+
+/// What the other one does meanwhile is seen through the watches afterwards.
+void script::lose_connection(client& who, client& other) {
+    const bool busy = chance_.one_in(2);
+    if (busy) ask(who); // executed or not: its own node is not looked at again
+    if (busy) until_answered(who);
+    who.calls->break_connection();
+    turn_until([&] { return who.calls->state() != state::connected; });
+    for (int n = 1 + chance_.below(4); n > 0; --n)
+        ask(other);
+    turn_until([&] { return other.waiting == 0 && who.calls->state() == state::connected; });
+    settle();
+    gather(true);
+}
+
+void script::end_session(client& who) {
+    who.calls->close();
+    who.calls.reset();
+    open(who);
+    settle();
+    gather(true);
+}
+
+std::string script::path() {
+    static constexpr const char* names[] = {"/a", "/b", "/a/x", "/a/y", "/b/x", "/none/z"};
+    return root_ + names[chance_.below(6)];
+}
+
+native::calls::done script::note(client& who, std::string what) {
+    ++who.waiting;
+    return native::on_reply([this, &who, what = std::move(what)](const native::reply& r) {
+        --who.waiting;
+        who.log.push_back(who.name + ' ' + what + " -> " + said(who, r));
+    });
+}
+
+std::string script::said(const client& who, const native::reply& r) const {
+    auto text = std::to_string(r.rc);
+    if (!r.value.empty()) text += " '" + std::string(r.value) + '\'';
+    const auto add = [&](const node_stat& s) {
+        const bool own = s.ephemeral_owner == who.calls->session_id();
+        for (const auto zxid : {s.czxid, s.mzxid, s.pzxid})
+            text += ' ' + (zxid == 0 ? "-" : std::to_string(relative(zxid)));
+        for (const auto n : {s.version, s.cversion, s.aversion, s.data_length, s.num_children})
+            text += ' ' + std::to_string(n);
+        text += s.ephemeral_owner == 0 ? " nobody's" : own ? " own" : " other's";
+    };
+    if (r.stat) add(*r.stat);
+    std::vector<std::string> names(r.names.begin(), r.names.end());
+    std::sort(names.begin(), names.end());
+    for (const auto& name : names)
+        text += ' ' + name;
+    for (const auto& one : r.results) {
+        text += " [" + one.path;
+        add(one.stat);
+        text += ']';
+    }
+    if (r.refused_step >= 0) text += " at " + std::to_string(r.refused_step);
+    return text;
+}
+
+void script::ask(client& who) {
+    const auto where = path();
+    const auto data = std::string(static_cast<std::size_t>(chance_.below(4)), 'd');
+    const bool watch = chance_.one_in(2);
+    const auto version = chance_.one_in(3) ? chance_.below(3) : any_version;
+    auto& c = *who.calls;
+    const auto suffix = ' ' + where + (watch ? " watched" : "");
+    switch (chance_.below(11)) {
+    case 0:
+    case 1:
+    case 2: {
+        static constexpr create_mode modes[] = {
+            create_mode::persistent, create_mode::ephemeral, create_mode::persistent_sequential,
+            create_mode::ephemeral_sequential, create_mode::container};
+        const auto mode = modes[chance_.below(5)];
+        const auto what = "create " + std::to_string(static_cast<int>(mode)) + ' ' + where;
+        const create_options how{.mode = mode, .acl = open_acl(), .ttl = {}};
+        static_cast<void>(c.create(where, data, how, note(who, what)));
+        return;
+    }
+    case 3:
+    case 4:
+        static_cast<void>(c.remove(where, version, note(who, "remove " + where)));
+        return;
+    case 5:
+        static_cast<void>(c.set(where, data, version, note(who, "set " + where)));
+        return;
+    case 6:
+        static_cast<void>(c.get(where, watch, note(who, "get" + suffix)));
+        return;
+    case 7:
+        static_cast<void>(c.exists(where, watch, note(who, "exists" + suffix)));
+        return;
+    case 8:
+        static_cast<void>(c.children(where, watch, note(who, "children" + suffix)));
+        return;
+    case 9:
+        if (c.remove_watches(where, note(who, "unwatch " + where)) != code::ok) {
+            --who.waiting; // nothing is watched, as far as the client knows
+            who.log.push_back(who.name + " has nothing to unwatch at " + where);
+        }
+        return;
+    default:
+        return ask_multi(who);
+    }
+}
+
+void script::ask_multi(client& who) {
+    std::vector<operation> steps;
+    std::string what = "multi";
+    for (int n = 1 + chance_.below(3); n > 0; --n) {
+        const auto where = path();
+        switch (chance_.below(4)) {
+        case 0:
+            steps.emplace_back(op::create{.path = where,
+                                          .data = "m",
+                                          .mode = chance_.one_in(2)
+                                                      ? create_mode::ephemeral
+                                                      : create_mode::persistent_sequential,
+                                          .acl = open_acl()});
+            break;
+        case 1:
+            steps.emplace_back(op::set{.path = where, .data = "multi"});
+            break;
+        case 2:
+            steps.emplace_back(op::remove{.path = where});
+            break;
+        default:
+            steps.emplace_back(op::check{.path = where, .version = chance_.below(3) - 1});
+        }
+        what += ' ' + std::to_string(steps.back().index()) + where;
+    }
+    static_cast<void>(who.calls->multi(steps, note(who, what)));
+}
+
+} // namespace paddock::test::sim

@@ -1,0 +1,59 @@
+#pragma once
+
+#include "sim/model_worlds.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace paddock::test::sim {
+
+/// A random script of requests of two clients, carried out somewhere. What it writes down is the
+/// same wherever that is: transactions are counted from the first, sessions are `own` or `other`.
+class script {
+public:
+    script(place& where, std::uint64_t seed, std::string root);
+
+    /// One line for each answer and event, in the order in which its client has got them.
+    std::vector<std::string> run();
+
+private:
+    struct client final : native::observer {
+        void on_session_event(int new_state) noexcept override;
+        void on_watch(native::watch_type type, std::string_view path) noexcept override;
+
+        std::unique_ptr<native::calls> calls;
+        std::string name;
+        std::vector<std::string> log;
+        int waiting = 0;
+        bool counts = true; ///< what is asked now is written down
+    };
+
+    void open(client& who);
+    void step();
+    void burst(client& who);
+    void ask(client& who);
+    void ask_multi(client& who);
+    void lose_connection(client& who, client& other);
+    void end_session(client& who);
+    void settle();
+    void until_answered(client& who);
+    void gather(bool in_any_order = false);
+    native::calls::done note(client& who, std::string what);
+    std::string said(const client& who, const native::reply& r) const;
+    std::string path();
+    std::int64_t relative(std::int64_t zxid) const { return zxid - first_zxid_; }
+    template <typename Condition>
+    void turn_until(Condition condition);
+
+    place& where_;
+    dice chance_;
+    std::string root_;
+    client one_, other_;
+    std::int64_t first_zxid_ = 0;
+    std::vector<std::string> story_;
+};
+
+} // namespace paddock::test::sim
