@@ -56,7 +56,8 @@ struct downgrade { ///< replace a node by another at the same place, in one step
 struct taint { ///< a lost create of this contender may yet appear in the directory
     contender_key who;
 };
-struct pause {}; ///< call resume() after a while
+struct pause {};  ///< call resume() after a while
+struct await_lease {}; ///< call lease_renewed() once there is enough of it
 struct warn {};  ///< half of the directory's sequence numbers are used up
 
 // What becomes of the contenders.
@@ -92,7 +93,7 @@ struct out { ///< the contender has left the line, with no node but those that a
 
 using action = std::variant<act::create, act::list, act::make_parents, act::watch_blocker,
                             act::watch_own, act::forget, act::sweep, act::downgrade, act::taint,
-                            act::pause, act::warn, act::grant, act::give_up, act::fail,
+                            act::pause, act::await_lease, act::warn, act::grant, act::give_up, act::fail,
                             act::ask_back, act::lose, act::downgraded, act::out>;
 
 /// How a contender takes part.
@@ -130,6 +131,10 @@ public:
     void connected();
     void disconnected();
     void expired();
+    /// Whether the session is certainly alive for long enough to grant anything. To be said anew
+    /// before anything else is, because it changes with time.
+    void lease(bool fit) noexcept { lease_fit_ = fit; }
+    void lease_renewed();
 
     // The answers to the actions.
     struct created_answer {
@@ -252,6 +257,7 @@ private:
     void advance(bool known_to_exist = false);
     void grant_readers(bool known_to_exist);
     bool grant(contender& c, bool known_to_exist);
+    bool lease_lacks();
     void give_up_immediates();
     table::iterator find(std::string_view name);
 
@@ -271,6 +277,8 @@ private:
     std::uint64_t listings_ = 0;
     bool making_parents_ = false;
     bool pausing_ = false;
+    bool lease_fit_ = true;
+    bool awaiting_lease_ = false;
     bool warned_ = false;
     bool curious_ = false;
     std::vector<action> actions_;

@@ -73,7 +73,7 @@ void watch_table::drop(const std::string& path, waiter who) {
 void watch_table::remove_at_server(const std::string& path) {
     // What it answers does not matter: a watch that stays on a server is told to nobody.
     gate_.submit(
-        lane::user, 0,
+        lane::user, answered_by::server, 0,
         [this, path](native::calls& c, std::unique_ptr<native::completion> done) {
             if (paths_.contains(path)) return gate::unwanted;
             return c.remove_watches(path, std::move(done));

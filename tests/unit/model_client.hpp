@@ -52,6 +52,7 @@ struct station {
     std::map<contender_key, seat> seats;
     contender_key last = 0;
     bool paused = false;
+    bool awaits_lease = false;
 };
 
 /// What the rooms around rules::line do: carries out its actions, sweeps, and searches tainted
@@ -163,6 +164,19 @@ public:
         s.line.resume();
         carry_out(s);
     }
+    /// Little is left of the lease, until somebody awaits more of it.
+    void run_short() {
+        note("has little left of its lease", {});
+        for (auto& s : stations)
+            s->line.lease(false);
+    }
+    void renew_lease(station& s) {
+        note("has its lease renewed", {});
+        s.awaits_lease = false;
+        s.line.lease(true);
+        s.line.lease_renewed();
+        carry_out(s);
+    }
     void retry_removals() {
         for (const auto& [name, id] : std::exchange(retry, {}))
             send_remove(name, id);
@@ -237,7 +251,7 @@ private:
         heard_.clear();
         own.id = 0;
         for (auto& s : stations) {
-            s->paused = false;
+            s->paused = s->awaits_lease = false;
             s->line.expired();
             carry_out(*s);
         }
@@ -335,6 +349,7 @@ private:
         if (connected) search();
     }
     void obey(station& s, const act::pause&) { s.paused = true; }
+    void obey(station& s, const act::await_lease&) { s.awaits_lease = true; }
     void obey(station&, const act::warn&) {}
     void obey(station& s, const act::grant& a) {
         auto& who = s.seats.at(a.who);

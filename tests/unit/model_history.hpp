@@ -54,7 +54,7 @@ public:
     }
 
 private:
-    enum trouble { breaks, expiries, kicks, changes, reaping, throttling, lateness, lag, all };
+    enum trouble { breaks, expiries, kicks, changes, reaping, throttling, lateness, lag, short_leases, all };
 
     int number(int below) { return static_cast<int>(random_() % static_cast<unsigned>(below)); }
     bool chance(int one_in) { return number(one_in) == 0; }
@@ -198,6 +198,7 @@ private:
         if (!nodes.empty() && happens(changes, 3))
             world_.zk.set(std::next(nodes.begin(), number(static_cast<int>(nodes.size())))->first);
         if (happens(reaping, 6)) reap();
+        if (happens(short_leases, 4)) c.run_short();
         if (chance(2)) come_late();
         patience(c);
     }
@@ -233,11 +234,16 @@ private:
     bool patience(client& c) {
         bool any = !c.retry.empty() && c.connected;
         if (any) c.retry_removals();
-        for (auto& s : c.stations)
+        for (auto& s : c.stations) {
             if (s->paused) {
                 c.resume(*s);
                 any = true;
             }
+            if (s->awaits_lease) {
+                c.renew_lease(*s);
+                any = true;
+            }
+        }
         return any;
     }
 
