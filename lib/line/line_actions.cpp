@@ -51,10 +51,10 @@ void line::carry_out(const rules::act::create& a) {
         },
         [self = shared_from_this(), a](const native::reply& r) {
             self->facts().created(a.who, a.id,
-                                 {.result = rules::judge(rules::request::create, r.rc),
-                                  .code = r.rc,
-                                  .name = rules::name_of(r.value),
-                                  .czxid = r.stat ? r.stat->czxid : 0});
+                                  {.result = rules::judge(rules::request::create, r.rc),
+                                   .code = r.rc,
+                                   .name = rules::name_of(r.value),
+                                   .czxid = r.stat ? r.stat->czxid : 0});
             self->carry_out();
         });
 }

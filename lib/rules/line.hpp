@@ -56,9 +56,9 @@ struct downgrade { ///< replace a node by another at the same place, in one step
 struct taint { ///< a lost create of this contender may yet appear in the directory
     contender_key who;
 };
-struct pause {};  ///< call resume() after a while
+struct pause {};       ///< call resume() after a while
 struct await_lease {}; ///< call lease_renewed() once there is enough of it
-struct warn {};  ///< half of the directory's sequence numbers are used up
+struct warn {};        ///< half of the directory's sequence numbers are used up
 
 // What becomes of the contenders.
 struct grant {
@@ -93,8 +93,8 @@ struct out { ///< the contender has left the line, with no node but those that a
 
 using action = std::variant<act::create, act::list, act::make_parents, act::watch_blocker,
                             act::watch_own, act::forget, act::sweep, act::downgrade, act::taint,
-                            act::pause, act::await_lease, act::warn, act::grant, act::give_up, act::fail,
-                            act::ask_back, act::lose, act::downgraded, act::out>;
+                            act::pause, act::await_lease, act::warn, act::grant, act::give_up,
+                            act::fail, act::ask_back, act::lose, act::downgraded, act::out>;
 
 /// How a contender takes part.
 struct terms {

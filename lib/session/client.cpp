@@ -20,7 +20,8 @@ void check(const lease_options& lease, std::chrono::milliseconds session_timeout
     using namespace std::chrono_literals;
     const auto longest = session_timeout * 9 / 20;
     if (lease.tick_time < 0ms || lease.tick_time > longest)
-        throw bad_argument("lease.tick_time", "is negative, or longer than 9/20 of session_timeout");
+        throw bad_argument("lease.tick_time",
+                           "is negative, or longer than 9/20 of session_timeout");
     if (lease.margin < 0ms || lease.margin > session_timeout / 4)
         throw bad_argument("lease.margin", "is negative, or longer than 1/4 of session_timeout");
     if (lease.min_validity < 0ms || lease.min_validity > longest)

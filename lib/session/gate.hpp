@@ -105,7 +105,7 @@ private:
     std::size_t requests_ = 0; ///< of lines, under way
     std::size_t bytes_ = 0;
     std::size_t beyond_ = 0; ///< under way, and not for the server at hand alone
-    answer refused_; ///< of a request that the C client did not take
+    answer refused_;         ///< of a request that the C client did not take
 };
 
 } // namespace paddock::detail

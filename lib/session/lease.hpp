@@ -19,9 +19,8 @@ namespace paddock::detail {
 class core;
 
 /// Somebody whose rights end with the lease; in its list for as long as he wants it kept.
-class lease_user
-    : public boost::intrusive::list_base_hook<
-          boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+class lease_user : public boost::intrusive::list_base_hook<
+                       boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
 public:
     virtual void on_lapse() = 0; ///< is out of the list when it comes
 

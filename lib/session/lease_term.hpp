@@ -25,8 +25,7 @@ public:
         return true;
     }
     boot_clock::time_point until() const noexcept {
-        return boot_clock::time_point(
-            boot_clock::duration(until_.load(std::memory_order_acquire)));
+        return boot_clock::time_point(boot_clock::duration(until_.load(std::memory_order_acquire)));
     }
 
     // The session's strand.

@@ -182,7 +182,8 @@ CO_TEST("work under a guard gives its result, or its exception") {
     CHECK(g.valid());
 }
 
-CO_TEST("work under a guard is cancelled when the hold is lost, and has ended before that is said") {
+CO_TEST(
+    "work under a guard is cancelled when the hold is lost, and has ended before that is said") {
     scene s(executor);
     const guard g = co_await s.lock.lock();
     const std::string node(g.path());

@@ -107,9 +107,7 @@ private:
 
 std::shared_ptr<const fake_environment::world> fake_environment::latest_;
 
-fake_environment::fake_environment() : world_(std::make_shared<world>()) {
-    latest_ = world_;
-}
+fake_environment::fake_environment() : world_(std::make_shared<world>()) { latest_ = world_; }
 fake_environment::~fake_environment() { world_->due.clear(); }
 
 time_point fake_environment::now() const { return world_->now; }

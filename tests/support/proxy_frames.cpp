@@ -156,7 +156,7 @@ std::size_t proxy_snapshot::count(direction way) const {
 }
 
 std::size_t proxy_snapshot::count(direction way, std::int32_t operation) const {
-    return count_if([&](const frame& one) { 
+    return count_if([&](const frame& one) {
         return one.way == way && one.opcode == operation && !one.heartbeat;
     });
 }

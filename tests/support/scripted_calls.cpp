@@ -232,8 +232,8 @@ private:
     }
 
     bool answers_at_once(const std::string& path) const {
-        return s_->answers_heartbeats && path == "/zookeeper" &&
-               s_->state == state::connected && !s_->unusable && !s_->next_send_fails;
+        return s_->answers_heartbeats && path == "/zookeeper" && s_->state == state::connected &&
+               !s_->unusable && !s_->next_send_fails;
     }
     int heartbeat(done who, int rc) {
         s_->answer_heartbeat(std::move(who), rc);

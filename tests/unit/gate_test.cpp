@@ -91,7 +91,8 @@ TEST_CASE("a request that nobody wants any more is not sent, and not answered") 
     gate_stage s(window_of(1));
     s.submit(lane::line, "/first");
     bool answered = false;
-    s.core->gate().submit(lane::line, detail::answered_by::server, 1,
+    s.core->gate().submit(
+        lane::line, detail::answered_by::server, 1,
         [](native::calls&, std::unique_ptr<native::completion>) { return detail::gate::unwanted; },
         [&](const native::reply&) { answered = true; });
     const auto behind = s.submit(lane::line, "/behind");
@@ -106,7 +107,9 @@ TEST_CASE("a request that nobody wants any more is not sent, and not answered") 
 TEST_CASE("a request that the C client does not take is answered with its code, not from within") {
     gate_stage s;
     std::optional<int> rc;
-    s.core->gate().submit(lane::user, detail::answered_by::server, 0, [](native::calls&, std::unique_ptr<native::completion>) { return -8; },
+    s.core->gate().submit(
+        lane::user, detail::answered_by::server, 0,
+        [](native::calls&, std::unique_ptr<native::completion>) { return -8; },
         [&](const native::reply& r) { rc = r.rc; });
     CHECK_FALSE(rc);
     s.env->run();

@@ -77,7 +77,8 @@ TEST_CASE("while something is held, proofs keep the lease alive") {
     CHECK_FALSE(held->over());
 }
 
-TEST_CASE("while nothing is held, one read in a beat is enough, and none when others were answered") {
+TEST_CASE(
+    "while nothing is held, one read in a beat is enough, and none when others were answered") {
     lease_stage s;
     SUBCASE("idle") {
         s.pass(14400ms);

@@ -51,8 +51,7 @@ struct station {
     rules::line line;
     std::map<contender_key, seat> seats;
     contender_key last = 0;
-    bool paused = false;
-    bool awaits_lease = false;
+    bool paused = false, awaits_lease = false;
 };
 
 /// What the rooms around rules::line do: carries out its actions, sweeps, and searches tainted
@@ -160,22 +159,16 @@ public:
         }
     }
     void resume(station& s) {
-        s.paused = false;
-        s.line.resume();
+        if (std::exchange(s.paused, false)) s.line.resume();
+        if (std::exchange(s.awaits_lease, false)) {
+            s.line.lease(true);
+            s.line.lease_renewed();
+        }
         carry_out(s);
     }
-    /// Little is left of the lease, until somebody awaits more of it.
-    void run_short() {
-        note("has little left of its lease", {});
+    void lapse() { // until somebody awaits the lease
         for (auto& s : stations)
             s->line.lease(false);
-    }
-    void renew_lease(station& s) {
-        note("has its lease renewed", {});
-        s.awaits_lease = false;
-        s.line.lease(true);
-        s.line.lease_renewed();
-        carry_out(s);
     }
     void retry_removals() {
         for (const auto& [name, id] : std::exchange(retry, {}))

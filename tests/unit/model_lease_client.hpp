@@ -116,8 +116,8 @@ public:
     }
     void place_deleted(std::uint64_t key) { displaced_.insert(key); }
 
-    /// Nobody knows for how long the session will live, until somebody asks.
-    void run_short() {
+    /// The session's lease, until somebody awaits it.
+    void lapse() {
         for (const auto key : keys())
             tell(key, [](auto& r) { r.session_fit(false); });
     }

@@ -60,7 +60,7 @@ private:
         changes,
         places,
         reaping,
-        short_sessions,
+        lapses,
         throttling,
         lateness,
         lag,
@@ -216,7 +216,7 @@ private:
         }
         if (!world_.line.empty() && happens(places, 4)) displace();
         if (happens(reaping, 6)) world_.zk.reap();
-        if (happens(short_sessions, 4)) c.run_short();
+        if (happens(lapses, 4)) c.lapse();
         if (chance(2)) come_late();
         c.patience();
     }
