@@ -43,6 +43,8 @@ enum class errc : int {
     revoked,
     /// What was asked for would wait for itself: a shared hold that wants to become exclusive.
     would_deadlock,
+    /// For too long nothing has shown that the session is alive: the lock may be somebody else's.
+    lease_lapsed,
 };
 
 /// The ZooKeeper error codes that an operation can end with. The numbers are ZooKeeper's own

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <paddock/boot_clock.hpp>
 #include <paddock/detail/initiate.hpp>
+#include <paddock/detail/run.hpp>
 #include <paddock/error.hpp>
 #include <paddock/znode.hpp>
 
@@ -36,9 +38,16 @@ public:
     /// Whether there is a hold, lost or not.
     explicit operator bool() const noexcept { return hold_ != nullptr; }
 
-    /// Whether the lock is held as far as this process knows: false once its session has expired or
-    /// its node was deleted by somebody else, and then false for ever. Reads one atomic.
+    /// Whether the lock is certainly held: until the lease ends, unless the session is known to be
+    /// over or the node to be deleted by somebody else before that. Once false, it is false for
+    /// ever. Compares the clock with one atomic: it needs no event, so it is right also while the
+    /// event loop is blocked, or after the process or the machine was suspended.
     bool valid() const noexcept;
+
+    /// Until when the lock is certainly held if nothing more is heard from the ensemble; usually
+    /// more than half of the session timeout ahead, and moved on while the ensemble answers. The
+    /// epoch of the clock for an empty guard, and when the hold is over.
+    boot_clock::time_point valid_until() const noexcept;
 
     /// The path of the lock's node, without the client's root; empty for an empty guard.
     std::string_view path() const noexcept;
@@ -49,7 +58,13 @@ public:
     /// Waits until the hold is over, and says why.
     ///
     /// Completion signature: `void(error_code)`; the code is the reason: `errc::session_expired`,
-    /// `errc::node_deleted`, `errc::closed`, or `errc::released` when the guard has given it back.
+    /// `errc::lease_lapsed`, `errc::node_deleted`, `errc::revoked`, `errc::closed`, or
+    /// `errc::released` when the guard has given it back. A lost connection is no reason: if there
+    /// is a new one before the lease ends, the hold goes on. A lapse is told when the timer fires
+    /// (late, after the machine was suspended; valid() knows at once), or lease_options::margin
+    /// earlier.
+    /// After any reason but `session_expired` and `node_deleted` the lock's node stays until the
+    /// guard goes, because the caller's code may still be at work.
     /// Because every reason is an error code, `co_await guard.lost()` always throws; use
     /// `as_tuple(use_awaitable)` or `redirect_error` where that is not wanted.
     /// Cancellation safety: total and terminal; nothing else happens. Executor: the handler's, by
@@ -58,6 +73,25 @@ public:
     [[nodiscard]] auto lost(Token&& token = {}) const {
         return detail::initiate<void(error_code)>(executor(), std::forward<Token>(token),
                                                   &start_lost, hold_);
+    }
+
+    /// Runs a coroutine under the lock: `co_await guard.run([&]() -> asio::awaitable<int> {…})`.
+    /// When the hold is lost the work is cancelled (all cancellation types), and when it has ended,
+    /// however it ends, `system_error` with `errc::lock_lost` is thrown. Otherwise gives the work's
+    /// result, or throws its exception. To be told while the lock is still certainly held, set
+    /// lease_options::margin.
+    ///
+    /// The work runs on the executor of the coroutine that awaits it: with several threads, let
+    /// that be a strand, as for everything that is cancelled. Cancellation safety: passed on to the
+    /// work. Lifetime: the callable is kept until the work has ended.
+    template <typename Work>
+    [[nodiscard]] asio::awaitable<detail::work_result<Work>> run(Work work) const {
+        return detail::run_until_lost(
+            [hold = hold_, executor = executor()](auto token) {
+                return detail::initiate<void(error_code)>(executor, std::move(token), &start_lost,
+                                                          hold);
+            },
+            std::move(work));
     }
 
     /// Waits until somebody asks for the lock back (`mutex::revoke`, Curator's Revoker). With

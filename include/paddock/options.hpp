@@ -32,6 +32,35 @@ struct client_budgets {
     std::size_t request_bytes_in_flight = 128 * 1024;
 };
 
+/// What shows that the session is alive.
+enum class lease_proof {
+    /// A write that changes nothing, agreed to by a quorum.
+    write,
+    /// A sync, which costs the ensemble much less: for huge fleets. A leader that is cut off from
+    /// its followers goes on answering syncs for as long as it thinks that it leads, so while that
+    /// lasts a guard may be valid although the next has been granted; `lease_options::tick_time`
+    /// must be given, and keeps that short. What was lost is never revived by it.
+    sync,
+};
+
+/// The lease: until when this client's session is certainly alive, and so its holds are. It is
+/// renewed all the time while something is held, by a read and a proof every 4/25 of the session
+/// timeout; a healthy one has more than half of the session timeout left.
+struct lease_options {
+    /// The ensemble's tickTime, if you know it. Zero: at most a quarter of the session timeout is
+    /// assumed, which holds with ZooKeeper's default minSessionTimeout for session timeouts of four
+    /// ticks or more. At most 9/20 of the session timeout.
+    std::chrono::milliseconds tick_time{0};
+    /// So long before the lease ends, without having been renewed, `guard::lost` and `guard::run`
+    /// are told, so that the work can stop in time; guards are valid until the very end. What was
+    /// told is final: these holds are not renewed any more.
+    std::chrono::milliseconds margin{0};
+    /// A new hold is certainly valid for so long (or as long as the ensemble's answers allow); zero
+    /// stands for a quarter of the session timeout.
+    std::chrono::milliseconds min_validity{0};
+    lease_proof proof = lease_proof::write;
+};
+
 struct client_options {
     /// Asked of the ensemble, which may grant another (its minSessionTimeout and
     /// maxSessionTimeout). At least 100 ms.
@@ -40,6 +69,7 @@ struct client_options {
     std::string root{};
     std::vector<digest_credentials> auth{};
     client_budgets budgets{};
+    lease_options lease{};
     /// Told of trouble that no operation reports: names that do not resolve, servers that do not
     /// answer, orphans that may not be deleted. Called on the client's strand; must not block.
     std::function<void(std::string_view)> log{};

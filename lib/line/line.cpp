@@ -15,6 +15,11 @@ line::line(core& client, std::string directory, rules::naming names)
     , names_(std::move(names))
     , rules_(names_, client.claims()) {}
 
+rules::line& line::facts() {
+    rules_.lease(core_.lease().fit());
+    return rules_;
+}
+
 bool line::occupied(rules::role as) const noexcept {
     return std::any_of(seats_.begin(), seats_.end(), [as](const auto& entry) {
         const bool alone =
@@ -50,7 +55,7 @@ rules::contender_key line::enter(std::shared_ptr<entrant> who, entry_terms how) 
 }
 
 void line::join(rules::contender_key who) {
-    rules_.join(who, seats_.at(who).how.rules);
+    facts().join(who, seats_.at(who).how.rules);
     carry_out();
 }
 
@@ -65,23 +70,23 @@ void line::quit(rules::contender_key who) {
         seats_.erase(it);
         return;
     }
-    rules_.quit(who);
+    facts().quit(who);
     carry_out();
 }
 
 void line::release(rules::contender_key who) {
-    rules_.release(who);
+    facts().release(who);
     carry_out();
 }
 
 void line::downgrade(rules::contender_key who) {
-    rules_.downgrade(who);
+    facts().downgrade(who);
     carry_out();
 }
 
 void line::watch_first(bool begin) {
     watching_first_ += begin ? 1 : -1;
-    rules_.be_curious(watching_first_ > 0);
+    facts().be_curious(watching_first_ > 0);
     carry_out();
 }
 
@@ -91,18 +96,18 @@ std::string line::path_of(rules::contender_key who) const {
 }
 
 void line::on_connected() {
-    rules_.connected();
+    facts().connected();
     carry_out();
 }
 
 void line::on_suspended() {
-    rules_.disconnected();
+    facts().disconnected();
     carry_out();
 }
 
 void line::on_expired() {
     watches_.clear();
-    rules_.expired();
+    facts().expired();
     carry_out();
 }
 

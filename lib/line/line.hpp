@@ -96,6 +96,8 @@ private:
         boot_clock::time_point since;
     };
 
+    /// Where everything that happens is told.
+    rules::line& facts();
     void join(rules::contender_key who);
     void carry_out();
     void carry_out(const rules::act::create& a);
@@ -108,6 +110,7 @@ private:
     void carry_out(const rules::act::downgrade& a);
     void carry_out(const rules::act::taint& a);
     void carry_out(const rules::act::pause& a);
+    void carry_out(const rules::act::await_lease& a);
     void carry_out(const rules::act::warn& a);
     void carry_out(const rules::act::grant& a);
     void carry_out(const rules::act::give_up& a);

@@ -39,7 +39,7 @@ void line::carry_out(const rules::act::create& a) {
     const auto path = path_of(names_.prefix(core_.claims(), a.id, terms.as, terms.names));
     const auto bytes = path.size() + seats_.at(a.who).how.data.size() + envelope;
     core_.gate().submit(
-        lane::line, bytes,
+        lane::line, answered_by::quorum, bytes,
         [self = shared_from_this(), a, path](native::calls& c,
                                              std::unique_ptr<native::completion> done) {
             const auto it = self->seats_.find(a.who);
@@ -50,11 +50,11 @@ void line::carry_out(const rules::act::create& a) {
                             std::move(done));
         },
         [self = shared_from_this(), a](const native::reply& r) {
-            self->rules_.created(a.who, a.id,
-                                 {.result = rules::judge(rules::request::create, r.rc),
-                                  .code = r.rc,
-                                  .name = rules::name_of(r.value),
-                                  .czxid = r.stat ? r.stat->czxid : 0});
+            self->facts().created(a.who, a.id,
+                                  {.result = rules::judge(rules::request::create, r.rc),
+                                   .code = r.rc,
+                                   .name = rules::name_of(r.value),
+                                   .czxid = r.stat ? r.stat->czxid : 0});
             self->carry_out();
         });
 }
@@ -65,7 +65,7 @@ void line::carry_out(const rules::act::list& a) {
         for (const auto& orphan : rules::orphans(names, self->core_.claims()))
             self->core_.sweeper().remove(self->path_of(orphan),
                                          *rules::own_id(orphan, self->core_.claims()), 0);
-        self->rules_.listed(result, code, names);
+        self->facts().listed(result, code, names);
         self->carry_out();
     };
     if (a.settle)
@@ -76,7 +76,7 @@ void line::carry_out(const rules::act::list& a) {
 
 void line::carry_out(const rules::act::make_parents&) {
     make_directory(core_, directory_, persistent_parents_, [self = shared_from_this()](int code) {
-        self->rules_.parents_made(rules::judge(rules::request::create, code), code);
+        self->facts().parents_made(rules::judge(rules::request::create, code), code);
         self->carry_out();
     });
 }
@@ -85,13 +85,13 @@ void line::carry_out(const rules::act::watch_blocker& a) {
     look(a.name, false, [this, name = a.name](const look_result& seen) {
         // Without a watch the node is looked at again and again.
         const bool unwatched = seen.result == rules::outcome::done && !seen.watched;
-        rules_.blocker_watched(name, unwatched ? rules::outcome::later : seen.result);
+        facts().blocker_watched(name, unwatched ? rules::outcome::later : seen.result);
     });
 }
 
 void line::carry_out(const rules::act::watch_own& a) {
     look(a.name, false, [this, a](const look_result& seen) {
-        rules_.own_watched(a.who, a.id, {seen.result, seen.czxid, seen.watched, seen.asked_back});
+        facts().own_watched(a.who, a.id, {seen.result, seen.czxid, seen.watched, seen.asked_back});
     });
 }
 
@@ -110,7 +110,7 @@ void line::carry_out(const rules::act::downgrade& a) {
     std::vector<operation> steps{op::create{path_of(a.name), data, create_mode::ephemeral, acl},
                                  op::remove{path_of(a.old_name), any_version}};
     core_.gate().submit(
-        lane::line, directory_.size() * 2 + data.size() + 2 * envelope,
+        lane::line, answered_by::quorum, directory_.size() * 2 + data.size() + 2 * envelope,
         [steps = std::move(steps)](native::calls& c, std::unique_ptr<native::completion> done) {
             return c.multi(steps, std::move(done));
         },
@@ -118,7 +118,7 @@ void line::carry_out(const rules::act::downgrade& a) {
             const bool before = zookeeper_error(r.rc) == zk_errc::node_exists;
             const auto result =
                 before ? rules::outcome::done : rules::judge(rules::request::look, r.rc);
-            self->rules_.downgraded(a.who, a.id, result);
+            self->facts().downgraded(a.who, a.id, result);
             self->carry_out();
         });
 }
@@ -133,7 +133,16 @@ void line::carry_out(const rules::act::pause&) {
     pause_->arm(core_.env().now() + patience, [weak = weak_from_this()] {
         const auto self = weak.lock();
         if (!self) return;
-        self->rules_.resume();
+        self->facts().resume();
+        self->carry_out();
+    });
+}
+
+void line::carry_out(const rules::act::await_lease&) {
+    core_.lease().when_fit([weak = weak_from_this()] {
+        const auto self = weak.lock();
+        if (!self) return;
+        self->facts().lease_renewed();
         self->carry_out();
     });
 }
@@ -161,7 +170,7 @@ void line::watch_old_holds() {
         const auto& oldest = young_holds_.front();
         if (!over(oldest)) {
             if (now - oldest.since < short_section) break;
-            rules_.guard_own(oldest.who);
+            facts().guard_own(oldest.who);
         }
         young_holds_.pop_front();
     }
@@ -227,7 +236,7 @@ void line::look(const std::string& name, bool by_exists, looked done) {
     const bool watched = waiter.has_value();
     const auto path = path_of(name);
     core_.gate().submit(
-        lane::line, path.size() + envelope,
+        lane::line, answered_by::server, path.size() + envelope,
         [path, by_exists, watched](native::calls& c, std::unique_ptr<native::completion> answer) {
             return by_exists ? c.exists(path, false, std::move(answer))
                              : c.get(path, watched, std::move(answer));
@@ -266,7 +275,7 @@ std::optional<watch_table::waiter> line::set_watch(const std::string& name) {
 
 void line::hear(const std::string& name, bool deleted) {
     watches_.erase(name);
-    rules_.node_event(name, deleted);
+    facts().node_event(name, deleted);
     carry_out();
 }
 

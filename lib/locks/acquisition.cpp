@@ -59,6 +59,11 @@ void acquisition::saw(glance& all, error_code why) {
     if (all.open == 0) take_part();
 }
 
+rules::leases& acquisition::facts() {
+    rules_->session_fit(client()->lease().fit());
+    return *rules_;
+}
+
 void acquisition::take_part() {
     rules::lease_terms terms{.count = count_,
                              .immediate = only_if_free(),
@@ -67,8 +72,8 @@ void acquisition::take_part() {
     rules_.emplace(client()->claims(), terms);
     alive_ = self();
     client()->listen(alive_);
-    if (client()->state() == client_state::connected) rules_->connected();
-    rules_->begin();
+    if (client()->state() == client_state::connected) facts().connected();
+    facts().begin();
     carry_out();
 }
 
@@ -105,21 +110,21 @@ void acquisition::queue() {
 
 void acquisition::granted(const std::string&, std::int64_t) {
     placed_ = true;
-    rules_->placed();
+    facts().placed();
     carry_out();
 }
 
 void acquisition::given_up() {
     settled_ = true;
     refuse({});
-    rules_->barred();
+    facts().barred();
     carry_out();
 }
 
 void acquisition::failed(error_code why) {
     settled_ = true;
     refuse(why);
-    rules_->barred();
+    facts().barred();
     carry_out();
 }
 
@@ -128,14 +133,14 @@ void acquisition::lost(error_code why) {
     placed_ = false;
     if (why != errc::node_deleted) return;
     key_ = 0;
-    rules_->displaced();
+    facts().displaced();
     carry_out();
 }
 
 void acquisition::abandoned() {
     settled_ = true;
     if (!rules_) return;
-    rules_->quit();
+    facts().quit();
     carry_out();
 }
 
@@ -143,7 +148,7 @@ void acquisition::release() {
     settled_ = true;
     if (!rules_) return; // closed
     age_.reset();
-    rules_->release();
+    facts().release();
     carry_out();
 }
 
@@ -163,12 +168,12 @@ void acquisition::when_gone(unique_function<void(error_code)> gone) {
 }
 
 void acquisition::on_connected() {
-    rules_->connected();
+    facts().connected();
     carry_out();
 }
 
 void acquisition::on_suspended() {
-    rules_->disconnected();
+    facts().disconnected();
     carry_out();
 }
 
@@ -176,7 +181,7 @@ void acquisition::on_expired() {
     directory_.reset();
     counter_.reset();
     own_.clear();
-    rules_->expired();
+    facts().expired();
     carry_out();
 }
 

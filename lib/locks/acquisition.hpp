@@ -59,6 +59,8 @@ private:
     void queue();
     void refuse(error_code why) { fail(why, lock_->place.on_over_budget); }
 
+    /// Where everything that happens is told.
+    rules::leases& facts();
     void carry_out();
     void carry_out(const rules::lease_act::enter& a);
     void carry_out(const rules::lease_act::leave& a);
@@ -71,6 +73,7 @@ private:
     void carry_out(const rules::lease_act::sweep& a);
     void carry_out(const rules::lease_act::taint& a);
     void carry_out(const rules::lease_act::pause& a);
+    void carry_out(const rules::lease_act::await_lease& a);
     void carry_out(const rules::lease_act::grant& a);
     void carry_out(const rules::lease_act::give_up& a);
     void carry_out(const rules::lease_act::fail& a);

@@ -64,7 +64,7 @@ void acquisition::carry_out(const rules::lease_act::create& a) {
     const auto path = path_of(lease_prefix(a.id));
     const auto data = lock_->place.data.at(client()->env().wall_clock());
     client()->gate().submit(
-        lane::line, path.size() + data.size() + envelope,
+        lane::line, answered_by::quorum, path.size() + data.size() + envelope,
         [self = self(), path, data](native::calls& c, std::unique_ptr<native::completion> done) {
             if (self->settled_) return native::code::invalid_state;
             const create_options how{.mode = create_mode::ephemeral_sequential,
@@ -74,7 +74,7 @@ void acquisition::carry_out(const rules::lease_act::create& a) {
         },
         [self = self(), id = a.id](const native::reply& r) {
             if (!self->rules_) return;
-            self->rules_->created(id, {.result = rules::judge(rules::request::create, r.rc),
+            self->facts().created(id, {.result = rules::judge(rules::request::create, r.rc),
                                        .code = r.rc,
                                        .name = rules::name_of(r.value)});
             self->carry_out();
@@ -85,7 +85,7 @@ void acquisition::carry_out(const rules::lease_act::list& a) {
     if (!directory_)
         directory_ =
             look_out(lock_->directory, watch_kind::children,
-                     [](acquisition& who, watch_event) { who.rules_->directory_changed(); });
+                     [](acquisition& who, watch_event) { who.facts().directory_changed(); });
     const auto waiter = directory_->set();
     auto done = [self = self(), watch = directory_, waiter,
                  number = a.number](int code, std::vector<std::string> names) {
@@ -96,7 +96,7 @@ void acquisition::carry_out(const rules::lease_act::list& a) {
             client.sweeper().remove(self->path_of(orphan), *rules::own_id(orphan, client.claims()),
                                     0);
         const auto result = rules::judge(rules::request::list, code);
-        self->rules_->listed(number, {result, code, watched}, names);
+        self->facts().listed(number, {result, code, watched}, names);
         self->carry_out();
     };
     if (a.settle)
@@ -108,12 +108,12 @@ void acquisition::carry_out(const rules::lease_act::list& a) {
 void acquisition::carry_out(const rules::lease_act::read_permits& a) {
     if (!counter_)
         counter_ = look_out(lock_->counter, watch_kind::data,
-                            [](acquisition& who, watch_event) { who.rules_->counter_changed(); });
+                            [](acquisition& who, watch_event) { who.facts().counter_changed(); });
     watch_permits(
         *client(), lock_, counter_, [self = self(), number = a.number](const permits_answer& said) {
             if (!self->rules_) return;
             const auto result = rules::judge(rules::request::list, said.code);
-            self->rules_->permits_read(number, {result, said.code, said.watched}, said.permits);
+            self->facts().permits_read(number, {result, said.code, said.watched}, said.permits);
             self->carry_out();
         });
 }
@@ -122,7 +122,7 @@ void acquisition::carry_out(const rules::lease_act::make_parents&) {
     make_directory(*client(), lock_->directory, lock_->place.persistent_parents,
                    [self = self()](int code) {
                        if (!self->rules_) return;
-                       self->rules_->parents_made(rules::judge(rules::request::create, code), code);
+                       self->facts().parents_made(rules::judge(rules::request::create, code), code);
                        self->carry_out();
                    });
 }
@@ -140,13 +140,13 @@ void acquisition::carry_out(const rules::lease_act::watch_own& a) {
                                           [weak = weak_self(), id = a.id](watch_event what) {
                                               const auto self = weak.lock();
                                               if (!self || !self->rules_) return;
-                                              self->rules_->own_changed(
+                                              self->facts().own_changed(
                                                   id, what == watch_event::deleted);
                                               self->carry_out();
                                           });
     const auto waiter = watch->set();
     client()->gate().submit(
-        lane::line, watch->path().size() + envelope,
+        lane::line, answered_by::server, watch->path().size() + envelope,
         [path = watch->path(), waiter](native::calls& c, std::unique_ptr<native::completion> done) {
             return c.get(path, waiter != 0, std::move(done));
         },
@@ -154,7 +154,7 @@ void acquisition::carry_out(const rules::lease_act::watch_own& a) {
             const bool watched = watch->answered(waiter, r.rc == 0);
             if (!self->rules_) return;
             const auto result = rules::judge(rules::request::look, r.rc);
-            self->rules_->own_watched(id, {result, r.rc, watched});
+            self->facts().own_watched(id, {result, r.rc, watched});
             self->carry_out();
         });
 }
@@ -176,7 +176,16 @@ void acquisition::carry_out(const rules::lease_act::pause&) {
     pause_->arm(client()->env().now() + patience, [weak = weak_self()] {
         const auto self = weak.lock();
         if (!self || !self->rules_) return;
-        self->rules_->resume();
+        self->facts().resume();
+        self->carry_out();
+    });
+}
+
+void acquisition::carry_out(const rules::lease_act::await_lease&) {
+    client()->lease().when_fit([weak = weak_self()] {
+        const auto self = weak.lock();
+        if (!self || !self->rules_) return;
+        self->facts().session_renewed();
         self->carry_out();
     });
 }
@@ -193,7 +202,7 @@ void acquisition::carry_out(const rules::lease_act::grant& a) {
     age_->arm(client()->env().now() + short_section, [weak = weak_self()] {
         const auto self = weak.lock();
         if (!self || !self->rules_) return;
-        self->rules_->guard_own();
+        self->facts().guard_own();
         self->carry_out();
     });
     finish({}, guard(granted));

@@ -61,7 +61,7 @@ private:
 
     void read(std::size_t i) {
         where_.client->gate().submit(
-            lane::user, 0,
+            lane::user, answered_by::server, 0,
             [path = found_[i].path](native::calls& c, std::unique_ptr<native::completion> done) {
                 return c.get(path, false, std::move(done));
             },

@@ -26,6 +26,10 @@ guard& guard::operator=(guard&& other) noexcept {
 
 bool guard::valid() const noexcept { return hold_ && hold_->valid(); }
 
+boot_clock::time_point guard::valid_until() const noexcept {
+    return hold_ ? hold_->valid_until() : boot_clock::time_point();
+}
+
 std::string_view guard::path() const noexcept { return hold_ ? hold_->path() : std::string_view(); }
 
 fencing_token guard::fencing_token() const noexcept {
@@ -77,6 +81,7 @@ void guard::start_unlock(detail::handler<void(error_code)> h, guard whole) {
 void guard::start_verify(detail::handler<void(error_code)> h, hold_ptr held) {
     const auto c = std::make_shared<detail::call<>>(held->client(), std::move(h));
     c->repeatable();
+    c->asks(detail::answered_by::quorum);
     const auto path = std::make_shared<std::string>();
     c->on_answer = [held, path](const native::reply& r) -> error_code {
         const auto problem = detail::zookeeper_error(r.rc);
@@ -91,7 +96,7 @@ void guard::start_verify(detail::handler<void(error_code)> h, hold_ptr held) {
             return table.multi(held->checks(), std::move(done));
         },
         [](const native::reply&) { return std::tuple<>(); },
-        [held] { return held->over() ? error_code(errc::lock_lost) : error_code(); });
+        [held] { return held->valid() ? error_code() : error_code(errc::lock_lost); });
 }
 
 void guard::start_transaction(detail::handler<void(error_code, std::vector<operation_result>)> h,
@@ -99,6 +104,7 @@ void guard::start_transaction(detail::handler<void(error_code, std::vector<opera
     const auto c =
         std::make_shared<detail::call<std::vector<operation_result>>>(held->client(), std::move(h));
     if (const auto problem = detail::fault(steps)) return c->refuse(problem);
+    c->asks(detail::answered_by::quorum);
     const auto& root = held->client()->root();
     steps = detail::below(root, std::move(steps));
     const auto path = held->full_path();
@@ -119,7 +125,7 @@ void guard::start_transaction(detail::handler<void(error_code, std::vector<opera
         [held, first](const native::reply& r) {
             return std::tuple(detail::without(held->client()->root(), r.results.subspan(first)));
         },
-        [held] { return held->over() ? error_code(errc::lock_lost) : error_code(); });
+        [held] { return held->valid() ? error_code() : error_code(errc::lock_lost); });
 }
 
 } // namespace paddock

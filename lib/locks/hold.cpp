@@ -7,19 +7,27 @@ namespace paddock::detail {
 hold::hold(std::shared_ptr<core> client, std::shared_ptr<tenure> what, std::string full_path,
            std::int64_t czxid, bool can_downgrade)
     : core_(std::move(client))
+    , term_(core_->lease().term())
     , what_(std::move(what))
     , full_path_(std::move(full_path))
     , czxid_(czxid)
-    , can_downgrade_(can_downgrade) {}
+    , can_downgrade_(can_downgrade) {
+    core_->lease().keep(*this);
+}
 
 std::string_view hold::path() const noexcept {
     return std::string_view(full_path()).substr(core_->root().size());
 }
 
 void hold::end(error_code why) {
-    if (over_.load(std::memory_order_relaxed)) return;
-    reason_ = why;
-    over_.store(true, std::memory_order_release);
+    const bool first = !over();
+    if (first) reason_ = why;
+    if (why != errc::lease_lapsed)
+        at_.store(stage::over, std::memory_order_release);
+    else if (first)
+        at_.store(stage::lapsing, std::memory_order_release);
+    if (!first) return;
+    unlink();
     for (auto* const list : {&for_end_, &for_asking_, &for_downgrade_})
         list->tell(why);
     for (auto& one : std::exchange(at_end_, {}))
@@ -71,7 +79,7 @@ void hold::when_asked_back(listener_ptr who) {
 }
 
 void hold::downgrade(listener_ptr who) {
-    if (over()) return who->user.complete(errc::lock_lost);
+    if (!valid()) return who->user.complete(errc::lock_lost);
     if (shared_.load(std::memory_order_relaxed)) return who->user.complete({});
     for_downgrade_.add(std::move(who));
     if (for_downgrade_.size() == 1) what_->downgrade();

@@ -29,14 +29,20 @@ public:
 };
 
 /// What a granted contender has; the inside of a guard. On the strand, but for what is said to be
-/// for any thread. The lease (DESIGN: its deadline, one atomic per epoch) will be read in valid().
-class hold final : public returnable {
+/// for any thread.
+class hold final : public returnable, private lease_user {
 public:
     hold(std::shared_ptr<core> client, std::shared_ptr<tenure> what, std::string full_path,
          std::int64_t czxid, bool can_downgrade = false);
 
     // Any thread.
-    bool valid() const noexcept { return !over_.load(std::memory_order_acquire); }
+    bool valid() const noexcept {
+        return at_.load(std::memory_order_acquire) != stage::over && term_->alive();
+    }
+    boot_clock::time_point valid_until() const noexcept {
+        return at_.load(std::memory_order_acquire) != stage::over ? term_->until()
+                                                                  : boot_clock::time_point();
+    }
     std::string_view path() const noexcept;
     const std::string& full_path() const noexcept {
         return shared_.load(std::memory_order_acquire) ? shared_path_ : full_path_;
@@ -49,7 +55,8 @@ public:
     fencing_token token() const noexcept { return {czxid_, 0}; }
     const std::shared_ptr<core>& client() const noexcept { return core_; }
 
-    /// Ends the hold, for the first reason that is given, and tells whoever waits for that.
+    /// Ends the hold, for the first reason that is given, and tells whoever waits for that. If the
+    /// lease is about to end it is still valid until then.
     void end(error_code why);
     /// Ends the hold and gives the lock to the next.
     void release();
@@ -57,7 +64,7 @@ public:
     void when_gone(unique_function<void(error_code)> gone);
     void come_back() override { release(); }
 
-    bool over() const noexcept { return !valid(); }
+    bool over() const noexcept { return at_.load(std::memory_order_relaxed) != stage::held; }
     error_code reason() const noexcept { return reason_; }
 
     // Completed with the success of what is waited for, or with the reason of the end.
@@ -73,13 +80,18 @@ public:
     void downgraded(const std::string& full_path);
 
 private:
+    enum class stage { held, lapsing, over };
+
+    void on_lapse() override { end(errc::lease_lapsed); }
+
     std::shared_ptr<core> core_;
+    std::shared_ptr<const lease_term> term_;
     std::shared_ptr<tenure> what_;
     bool released_ = false;
     std::string full_path_;
     std::vector<std::string> others_;
     std::int64_t czxid_;
-    std::atomic<bool> over_{false};
+    std::atomic<stage> at_{stage::held};
     error_code reason_;
     bool can_downgrade_;
     bool asked_back_ = false;

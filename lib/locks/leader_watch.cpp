@@ -114,7 +114,7 @@ private:
             },
             false);
         client.gate().submit(
-            lane::user, 0,
+            lane::user, answered_by::server, 0,
             [path, read](native::calls& c, std::unique_ptr<native::completion> done) {
                 return (c.*read)(path, true, std::move(done));
             },

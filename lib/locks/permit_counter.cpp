@@ -26,7 +26,7 @@ permits_answer judge(const native::reply& r, bool watched) {
 void make_counter(core& client, std::shared_ptr<const lease_lock> of, lane which,
                   std::int32_t permits, unique_function<void(int code)> done) {
     client.gate().submit(
-        which, of->counter.size() + envelope,
+        which, answered_by::quorum, of->counter.size() + envelope,
         [of, permits](native::calls& c, std::unique_ptr<native::completion> answer) {
             const create_options how{
                 .mode = create_mode::persistent, .acl = of->place.acl, .ttl = {}};
@@ -54,7 +54,7 @@ public:
         if (!*user_) return;
         if (client().closed()) return finish(client().close_reason());
         client().gate().submit(
-            lane::user, 0,
+            lane::user, answered_by::quorum, 0,
             [self = shared_from_this()](native::calls& c,
                                         std::unique_ptr<native::completion> done) {
                 if (!*self->user_) return gate::unwanted;
@@ -119,7 +119,7 @@ std::optional<std::int32_t> read_permit_text(std::string_view data) {
 
 void look_at_permits(core& client, const lease_lock& of, permits_told done) {
     client.gate().submit(
-        lane::user, 0,
+        lane::user, answered_by::server, 0,
         [path = of.counter](native::calls& c, std::unique_ptr<native::completion> answer) {
             return c.get(path, false, std::move(answer));
         },
@@ -133,7 +133,7 @@ void watch_permits(core& client, std::shared_ptr<const lease_lock> of,
                    std::shared_ptr<lookout> watch, permits_told done) {
     const auto waiter = watch->set();
     client.gate().submit(
-        lane::line, of->counter.size() + envelope,
+        lane::line, answered_by::server, of->counter.size() + envelope,
         [path = of->counter, waiter](native::calls& c, std::unique_ptr<native::completion> answer) {
             return c.get(path, waiter != 0, std::move(answer));
         },

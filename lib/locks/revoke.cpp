@@ -24,6 +24,7 @@ void change(const line_lock& lock, handler<void(error_code)> h, const std::strin
     const auto c = std::make_shared<call<>>(lock.client, std::move(h));
     auto node = node_of(lock, path);
     if (node.empty()) return c->refuse(errc::bad_argument);
+    c->asks(answered_by::quorum);
     c->launch(
         [node = std::move(node), make](native::calls& table,
                                        std::unique_ptr<native::completion> done) {

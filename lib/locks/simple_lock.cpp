@@ -61,7 +61,7 @@ void simple_lock::look_first(caller who) {
     if (stage_ != stage::idle || !waiting_.empty()) return who->finish({}, {});
     if (terms_.sync_first) catch_up(client(), lane::user, terms_.path);
     client().gate().submit(
-        lane::user, 0,
+        lane::user, answered_by::server, 0,
         [path = terms_.path](native::calls& c, std::unique_ptr<native::completion> done) {
             return c.exists(path, false, std::move(done));
         },

@@ -33,7 +33,7 @@ void simple_lock::race() {
     made_ = made::no;
     refused_ = 0;
     client().gate().submit(
-        lane::line, bytes_ + 2 * (data_.size() + envelope),
+        lane::line, answered_by::quorum, bytes_ + 2 * (data_.size() + envelope),
         [self = shared_from_this(), turn = turn_,
          marker = marker()](native::calls& c, std::unique_ptr<native::completion> done) {
             if (turn != self->turn_ || self->waiting_.empty()) return native::code::invalid_state;
@@ -67,7 +67,7 @@ void simple_lock::look() {
                                        if (self && !over) self->hear(what == watch_event::deleted);
                                    });
     client().gate().submit(
-        lane::line, terms_.path.size() + envelope,
+        lane::line, answered_by::server, terms_.path.size() + envelope,
         [path = terms_.path, watched = watch_ != 0](native::calls& c,
                                                     std::unique_ptr<native::completion> done) {
             return c.get(path, watched, std::move(done));

@@ -28,7 +28,7 @@ public:
 
 private:
     void begin() {
-        const bool was_lost = hold_->over();
+        const bool was_lost = !hold_->valid();
         hold_->release();
         if (was_lost) return finish(errc::lock_lost);
         hold_->when_gone([self = shared_from_this()](error_code why) { self->finish(why); });

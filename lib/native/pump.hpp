@@ -77,6 +77,9 @@ public:
     /// When the connection's handshake was begun: the session was touched no earlier than this.
     boot_clock::time_point connected_since() const noexcept { return adopted_at_; }
 
+    /// How many there are to choose from.
+    std::size_t known_servers() const noexcept { return known_.size(); }
+
     /// Gives up the present connection (not the session) and looks for another server.
     void drop_connection();
 

@@ -69,7 +69,7 @@ void leases::disconnected() {
 }
 
 void leases::expired() {
-    connected_ = pausing_ = false;
+    connected_ = pausing_ = awaiting_session_ = false;
     leases_.clear(); // with the session, and so are their ids
     strays_.clear();
     switch (std::exchange(at_, stage::over)) {
@@ -89,6 +89,11 @@ void leases::expired() {
         break;
     }
     leave_when_clear();
+}
+
+void leases::session_renewed() {
+    awaiting_session_ = false;
+    decide();
 }
 
 void leases::resume() {

@@ -40,8 +40,9 @@ struct sweep { ///< delete a lease of ours, whatever it takes, and then release 
     node_id id;
     std::string name;
 };
-struct taint {}; ///< a lost create may yet appear in the directory
-struct pause {}; ///< call resume() after a while
+struct taint {};       ///< a lost create may yet appear in the directory
+struct pause {};       ///< call resume() after a while
+struct await_lease {}; ///< call session_renewed() once it is certainly alive for long enough
 
 // What becomes of the acquisition.
 struct grant {
@@ -64,8 +65,8 @@ using lease_action =
     std::variant<lease_act::enter, lease_act::leave, lease_act::create, lease_act::list,
                  lease_act::read_permits, lease_act::make_parents, lease_act::forget,
                  lease_act::watch_own, lease_act::sweep, lease_act::taint, lease_act::pause,
-                 lease_act::grant, lease_act::give_up, lease_act::fail, lease_act::lose,
-                 lease_act::out>;
+                 lease_act::await_lease, lease_act::grant, lease_act::give_up, lease_act::fail,
+                 lease_act::lose, lease_act::out>;
 
 struct lease_terms {
     std::size_t count = 1;
@@ -100,6 +101,9 @@ public:
     void connected();
     void disconnected();
     void expired();
+    /// As rules::line::lease().
+    void session_fit(bool fit) noexcept { session_fit_ = fit; }
+    void session_renewed();
 
     // The answers to the actions, and the watches.
     struct created_answer {
@@ -175,6 +179,8 @@ private:
     std::uint64_t readings_ = 0;
     bool making_parents_ = false;
     bool pausing_ = false;
+    bool session_fit_ = true;
+    bool awaiting_session_ = false;
     bool guarded_ = false;
     bool out_ = false;
     std::vector<lease_action> actions_;

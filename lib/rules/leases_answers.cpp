@@ -114,6 +114,10 @@ void leases::decide() {
 }
 
 void leases::grant() {
+    if (!session_fit_) {
+        if (!std::exchange(awaiting_session_, true)) actions_.push_back(lease_act::await_lease{});
+        return;
+    }
     at_ = stage::held;
     lease_act::grant granted;
     for (const auto& one : leases_)

@@ -136,7 +136,7 @@ void line::disconnected() {
 
 void line::expired() {
     connected_ = false;
-    listing_ = wanted_ = making_parents_ = pausing_ = false;
+    listing_ = wanted_ = making_parents_ = pausing_ = awaiting_lease_ = false;
     clear_table();
     looks_.clear();
     waiting_or_granted_ = unknown_ = 0;

@@ -56,8 +56,9 @@ struct downgrade { ///< replace a node by another at the same place, in one step
 struct taint { ///< a lost create of this contender may yet appear in the directory
     contender_key who;
 };
-struct pause {}; ///< call resume() after a while
-struct warn {};  ///< half of the directory's sequence numbers are used up
+struct pause {};       ///< call resume() after a while
+struct await_lease {}; ///< call lease_renewed() once there is enough of it
+struct warn {};        ///< half of the directory's sequence numbers are used up
 
 // What becomes of the contenders.
 struct grant {
@@ -92,8 +93,8 @@ struct out { ///< the contender has left the line, with no node but those that a
 
 using action = std::variant<act::create, act::list, act::make_parents, act::watch_blocker,
                             act::watch_own, act::forget, act::sweep, act::downgrade, act::taint,
-                            act::pause, act::warn, act::grant, act::give_up, act::fail,
-                            act::ask_back, act::lose, act::downgraded, act::out>;
+                            act::pause, act::await_lease, act::warn, act::grant, act::give_up,
+                            act::fail, act::ask_back, act::lose, act::downgraded, act::out>;
 
 /// How a contender takes part.
 struct terms {
@@ -130,6 +131,10 @@ public:
     void connected();
     void disconnected();
     void expired();
+    /// Whether the session is certainly alive for long enough to grant anything. To be said anew
+    /// before anything else is, because it changes with time.
+    void lease(bool fit) noexcept { lease_fit_ = fit; }
+    void lease_renewed();
 
     // The answers to the actions.
     struct created_answer {
@@ -253,6 +258,7 @@ private:
     void advance(bool known_to_exist = false);
     void grant_readers(bool known_to_exist);
     bool grant(contender& c, bool known_to_exist);
+    bool lease_lacks();
     void give_up_immediates();
     table::iterator find(std::string_view name);
 
@@ -273,6 +279,8 @@ private:
     std::uint64_t ends_ = 0; ///< of own nodes, that were not ours to decide
     bool making_parents_ = false;
     bool pausing_ = false;
+    bool lease_fit_ = true;
+    bool awaiting_lease_ = false;
     bool warned_ = false;
     bool curious_ = false;
     std::vector<action> actions_;

@@ -87,14 +87,27 @@ void line::grant_readers(bool known_to_exist) {
         if (!waits_here(reader)) continue;
         auto& c = *reader->second.local;
         if (grant(c, known_to_exist)) continue;
+        if (!lease_fit_) return;
         if (++unsure <= looked_ahead || c.czxid == 0) watch_own(c);
     }
     if (unsure > looked_ahead && !listing_) need_listing();
 }
 
+bool line::lease_lacks() {
+    if (lease_fit_) return false;
+    if (!std::exchange(awaiting_lease_, true)) actions_.push_back(act::await_lease{});
+    return true;
+}
+
+void line::lease_renewed() {
+    awaiting_lease_ = false;
+    advance();
+}
+
 /// Grants the lock if the contender's node is known to exist: it is in the listing that has just
 /// come, or its watch is armed on this connection and has been silent.
 bool line::grant(contender& c, bool known_to_exist) {
+    if (lease_lacks()) return false;
     const bool silent = c.own == watching::armed && c.sure == ends_;
     if (c.czxid == 0 || (!known_to_exist && !silent)) return false;
     c.at = stage::granted;

@@ -28,6 +28,8 @@ public:
 
     /// Repeat it when its answer was lost: for what changes nothing.
     void repeatable() noexcept { repeatable_ = true; }
+    /// What changes something, or asks the leader.
+    void asks(answered_by who) noexcept { by_ = who; }
     /// Sees the raw answer before it is judged, and may turn it into an error. Also when the caller
     /// has been told already that the call was cancelled.
     std::function<error_code(const native::reply&)> on_answer;
@@ -58,7 +60,7 @@ public:
 private:
     void send() {
         core_->gate().submit(
-            lane::user, 0,
+            lane::user, by_, 0,
             [self = this->shared_from_this()](native::calls& c,
                                               std::unique_ptr<native::completion> done) {
                 return self->user_ ? self->make_(c, std::move(done)) : gate::unwanted;
@@ -92,6 +94,7 @@ private:
     bridge<error_code, Result...> user_;
     make make_;
     read read_;
+    answered_by by_ = answered_by::server;
     bool repeatable_ = false;
     bool begun_ = false;
 };

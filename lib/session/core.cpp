@@ -9,10 +9,13 @@ core::core(asio::any_io_executor io, world outside, std::vector<native::server_a
     : io_(std::move(io))
     , env_(std::move(outside.env))
     , make_calls_(std::move(outside.make_calls))
+    , clock_(outside.clock)
     , servers_(std::move(servers))
     , root_(std::move(root))
     , options_(std::move(options))
-    , gate_(*env_, {options_.budgets.requests_in_flight, options_.budgets.request_bytes_in_flight})
+    , lease_(*this, options_.lease)
+    , gate_(*env_, {options_.budgets.requests_in_flight, options_.budgets.request_bytes_in_flight},
+            lease_)
     , watches_(gate_, options_.budgets.watched_path_bytes)
     , nodes_(options_.budgets.node_path_bytes)
     , sweeper_(*this) {}
@@ -69,13 +72,16 @@ core::state_waiter_id core::when_not(client_state seen, unique_function<bool(cli
 }
 
 void core::on_connected(std::uint64_t) noexcept {
-    if (const auto id = pump_->session_id(); id != session_id()) {
+    const auto id = pump_->session_id();
+    const bool new_session = id != session_id();
+    if (new_session) {
         claims_.begin(id);
         session_.store(id, std::memory_order_release);
         epoch_.fetch_add(1, std::memory_order_acq_rel);
     }
     timeout_.store(pump_->session_timeout().count(), std::memory_order_release);
     gate_.connect(*pump_);
+    lease_.on_connected(new_session, pump_->connected_since(), session_timeout());
     enter(client_state::connected);
     sweeper_.on_connected();
     tell_rooms([](session_listener& who) { who.on_connected(); });
@@ -84,6 +90,7 @@ void core::on_connected(std::uint64_t) noexcept {
 
 void core::on_disconnected() noexcept {
     enter(client_state::suspended);
+    lease_.on_suspended();
     sweeper_.on_suspended();
     tell_rooms([](session_listener& who) { who.on_suspended(); });
     gate_.disconnect();
@@ -104,6 +111,7 @@ void core::next_epoch() {
     session_.store(0, std::memory_order_release);
     timeout_.store(0, std::memory_order_release);
     enter(client_state::expired);
+    lease_.end();
     gate_.end_session();
     stop_pump();
     sweeper_.on_session_over();
@@ -124,6 +132,7 @@ void core::close(error_code why) {
     session_.store(0, std::memory_order_release);
     timeout_.store(0, std::memory_order_release);
     enter(client_state::closed);
+    lease_.end();
     gate_.close();
     stop_pump();
     watches_.close(why);
@@ -132,6 +141,12 @@ void core::close(error_code why) {
     if (wakeup_) wakeup_->stop();
     take_returns();
     state_waiters_.clear();
+}
+
+void core::change_server() {
+    if (!pump_ || pump_->known_servers() < 2) return;
+    trouble("the server does not answer: looking for another");
+    pump_->drop_connection();
 }
 
 void core::trouble(std::string_view what) noexcept {

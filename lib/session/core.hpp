@@ -4,6 +4,7 @@
 #include "rules/claims.hpp"
 #include "session/budget.hpp"
 #include "session/gate.hpp"
+#include "session/lease.hpp"
 #include "session/sweeper.hpp"
 #include "session/watch_table.hpp"
 #include "support/bridge.hpp"
@@ -51,6 +52,8 @@ private:
 struct world {
     std::unique_ptr<environment> env;
     std::function<std::unique_ptr<native::calls>()> make_calls;
+    /// The clock of `env`, for whoever asks from another thread, or later than it lives.
+    lease_term::clock clock = &boot_clock::now;
 };
 
 /// The inside of a client: one ensemble, one session after the other. All methods on the strand,
@@ -82,6 +85,10 @@ public:
     class gate& gate() noexcept {
         return gate_;
     }
+    class lease& lease() noexcept {
+        return lease_;
+    }
+    lease_term::clock clock() const noexcept { return clock_; }
     watch_table& watches() noexcept { return watches_; }
     class sweeper& sweeper() noexcept {
         return sweeper_;
@@ -91,6 +98,8 @@ public:
 
     /// Opens the first session, if nobody has done so.
     void start();
+    /// Looks for another server, if there is one.
+    void change_server();
     bool closed() const noexcept { return state() == client_state::closed; }
     error_code close_reason() const noexcept { return close_reason_; }
     void close(error_code why);
@@ -140,6 +149,7 @@ private:
     asio::any_io_executor io_;
     std::unique_ptr<environment> env_;
     std::function<std::unique_ptr<native::calls>()> make_calls_;
+    lease_term::clock clock_;
     std::vector<native::server_address> servers_;
     std::string root_;
     client_options options_;
@@ -152,6 +162,7 @@ private:
     state_waiters state_waiters_;
     state_waiter_id last_state_waiter_ = 0;
 
+    class lease lease_;
     class gate gate_;
     watch_table watches_;
     rules::claims claims_;

@@ -36,6 +36,8 @@ const char* text(errc code) noexcept {
         return "somebody asked for the lock back";
     case errc::would_deadlock:
         return "a shared hold cannot become exclusive: two that tried would wait for each other";
+    case errc::lease_lapsed:
+        return "for too long nothing has shown that the session is alive";
     }
     return "unknown error";
 }

@@ -7,10 +7,15 @@ namespace paddock::detail {
 /// A request that the C client has taken, and owns until it is answered.
 class gate::in_flight final : public native::completion {
 public:
-    in_flight(gate& from, std::size_t bytes, answer done)
-        : from_(from), bytes_(bytes), done_(std::move(done)) {
+    in_flight(gate& from, request&& what)
+        : from_(from)
+        , by_(what.by)
+        , bytes_(what.bytes)
+        , sent_(from.env_.now())
+        , done_(std::move(what.done)) {
         if (bytes_ > 0) ++from_.requests_;
         from_.bytes_ += bytes_;
+        if (by_ != answered_by::server) ++from_.beyond_;
     }
     ~in_flight() override {
         leave();
@@ -19,6 +24,7 @@ public:
 
     void complete(const native::reply& reply) noexcept override {
         leave();
+        from_.witness_.on_answer({by_, sent_, reply.rc});
         auto done = std::exchange(done_, {});
         done(reply);
         from_.drain();
@@ -26,21 +32,25 @@ public:
 
 private:
     void leave() noexcept {
-        const auto bytes = std::exchange(bytes_, 0);
-        if (bytes > 0) --from_.requests_;
-        from_.bytes_ -= bytes;
+        if (std::exchange(left_, true)) return;
+        if (by_ != answered_by::server) --from_.beyond_;
+        if (bytes_ > 0) --from_.requests_;
+        from_.bytes_ -= bytes_;
     }
 
     gate& from_;
+    answered_by by_;
     std::size_t bytes_; ///< that it takes of the window; 0 outside of it
+    boot_clock::time_point sent_;
+    bool left_ = false;
     answer done_;
 };
 
-void gate::submit(lane which, std::size_t bytes, send make, answer done) {
+void gate::submit(lane which, answered_by by, std::size_t bytes, send make, answer done) {
     if (closed_) return answer_later(std::move(done), native::code::closing);
     if (which == lane::line && !connection_)
         return answer_later(std::move(done), native::code::invalid_state);
-    of(which).push_back({which == lane::line ? bytes : 0, std::move(make), std::move(done)});
+    of(which).push_back({by, which == lane::line ? bytes : 0, std::move(make), std::move(done)});
     drain();
 }
 
@@ -88,7 +98,7 @@ bool gate::send_one(lane which) {
     if (of(which).empty()) return false;
     auto next = std::move(of(which).front());
     of(which).pop_front();
-    auto completion = std::make_unique<in_flight>(*this, next.bytes, std::move(next.done));
+    auto completion = std::make_unique<in_flight>(*this, std::move(next));
     const int code =
         connection_->submit([&](native::calls& c) { return next.make(c, std::move(completion)); });
     completion.reset(); // still ours when there was no connection

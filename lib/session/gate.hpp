@@ -15,6 +15,29 @@ namespace paddock::detail {
 /// Who goes first: what must be deleted, then the work of lines, then the application.
 enum class lane { urgent, line, user };
 
+/// Who must have a say before a request is answered.
+enum class answered_by {
+    server, ///< the one at hand, and no other: reads
+    leader, ///< sync
+    quorum, ///< writes, whatever the answer
+};
+
+/// A request that the ensemble has answered.
+struct sighting {
+    answered_by by;
+    boot_clock::time_point sent;
+    int code;
+};
+
+/// Hears of every answer, just before whoever asked.
+class witness {
+public:
+    virtual void on_answer(const sighting& seen) = 0;
+
+protected:
+    ~witness() = default;
+};
+
 /// The one way to the ensemble. Requests wait here while there is no connection, and the requests
 /// of lines also while too many of them are under way. Those of one lane go out in the order in
 /// which they came. Strand only.
@@ -31,10 +54,14 @@ public:
         std::size_t bytes;
     };
 
-    gate(environment& env, limits window) : env_(env), window_(window) {}
+    gate(environment& env, limits window, witness& sees)
+        : env_(env), window_(window), witness_(sees) {}
 
     /// Never answers from within. `bytes` counts for the window of lines.
-    void submit(lane which, std::size_t bytes, send make, answer done);
+    void submit(lane which, answered_by by, std::size_t bytes, send make, answer done);
+
+    /// Whether everything that is under way is answered by the server at hand.
+    bool only_reads() const noexcept { return beyond_ == 0; }
 
     /// A connection is up. Nothing is sent before release(), so that the order of lanes holds
     /// whatever the order in which the rooms above wake up.
@@ -53,6 +80,7 @@ public:
 
 private:
     struct request {
+        answered_by by;
         std::size_t bytes;
         send make;
         answer done;
@@ -69,13 +97,15 @@ private:
 
     environment& env_;
     limits window_;
+    witness& witness_;
     native::pump* connection_ = nullptr;
     bool released_ = false;
     bool closed_ = false;
     std::array<queue, 3> queues_;
     std::size_t requests_ = 0; ///< of lines, under way
     std::size_t bytes_ = 0;
-    answer refused_; ///< of a request that the C client did not take
+    std::size_t beyond_ = 0; ///< under way, and not for the server at hand alone
+    answer refused_;         ///< of a request that the C client did not take
 };
 
 } // namespace paddock::detail

@@ -15,7 +15,7 @@ std::size_t request_bytes(const std::string& path) { return path.size() + 64; }
 
 void list(core& client, lane which, const std::string& directory, listing_answer done, bool watch) {
     client.gate().submit(
-        which, request_bytes(directory),
+        which, answered_by::server, request_bytes(directory),
         [directory, watch](native::calls& c, std::unique_ptr<native::completion> answered) {
             return c.children(directory, watch, std::move(answered));
         },
@@ -29,7 +29,7 @@ void list_after_barrier(core& client, lane which, const std::string& directory, 
     const auto never = rules::child(directory, "_c_" + client.claims().text(0) + "-barrier");
     auto fault = std::make_shared<int>(0);
     client.gate().submit(
-        which, request_bytes(never),
+        which, answered_by::quorum, request_bytes(never),
         [never](native::calls& c, std::unique_ptr<native::completion> answered) {
             return c.remove(never, any_version, std::move(answered));
         },
@@ -50,7 +50,7 @@ void list_after_barrier(core& client, lane which, const std::string& directory, 
 
 void catch_up(core& client, lane which, const std::string& path) {
     client.gate().submit(
-        which, request_bytes(path),
+        which, answered_by::leader, request_bytes(path),
         [path](native::calls& c, std::unique_ptr<native::completion> done) {
             return c.sync(path, std::move(done));
         },

@@ -15,11 +15,29 @@ namespace paddock::detail {
 
 namespace {
 
+void check(const lease_options& lease, std::chrono::milliseconds session_timeout) {
+    using namespace std::chrono_literals;
+    const auto longest = session_timeout * 9 / 20;
+    if (lease.tick_time < 0ms || lease.tick_time > longest)
+        throw bad_argument("lease.tick_time",
+                           "is negative, or longer than 9/20 of session_timeout");
+    if (lease.margin < 0ms || lease.margin > session_timeout / 4)
+        throw bad_argument("lease.margin", "is negative, or longer than 1/4 of session_timeout");
+    if (lease.min_validity < 0ms || lease.min_validity > longest)
+        throw bad_argument("lease.min_validity",
+                           "is negative, or longer than 9/20 of session_timeout");
+    if (lease.proof != lease_proof::sync) return;
+    if (lease.tick_time == 0ms || lease.tick_time * 3 / 2 > longest)
+        throw bad_argument("lease.tick_time",
+                           "is needed for lease_proof::sync, up to 3/10 of session_timeout");
+}
+
 void check(const client_options& options) {
     using namespace std::chrono_literals;
     const auto& b = options.budgets;
     if (options.session_timeout < 100ms || options.session_timeout > 24h)
         throw bad_argument("session_timeout", "is not between 100 ms and 24 h");
+    check(options.lease, options.session_timeout);
     if (b.node_path_bytes < 1024 || b.node_path_bytes > 1024 * 1024)
         throw bad_argument("budgets.node_path_bytes", "is not between 1 KiB and 1 MiB");
     if (b.watched_path_bytes < 1024 || b.watched_path_bytes > 512 * 1024)

@@ -9,6 +9,7 @@
 
 namespace paddock {
 
+using detail::answered_by;
 using detail::call;
 using native::completion;
 using native::reply;
@@ -167,6 +168,7 @@ void client::start_sync(detail::handler<void(error_code)> h, core_ptr core, std:
     auto c = std::make_shared<call<>>(core, std::move(h));
     if (const auto problem = detail::fault(path)) return c->refuse(problem);
     c->repeatable();
+    c->asks(answered_by::leader);
     c->launch([full = rules::below(core->root(), path)](
                   native::calls& table, done d) { return table.sync(full, std::move(d)); },
               [](const reply&) { return std::tuple<>(); });
@@ -177,6 +179,7 @@ void client::start_create(detail::handler<void(error_code, create_result)> h, co
     auto c = std::make_shared<call<create_result>>(core, std::move(h));
     for (const auto problem : {detail::fault(path), detail::fault(how)})
         if (problem) return c->refuse(problem);
+    c->asks(answered_by::quorum);
     c->launch(
         [full = detail::creation_path(core->root(), path, how.mode), data = std::move(data),
          how = std::move(how)](native::calls& table, done d) {
@@ -191,6 +194,7 @@ void client::start_set(detail::handler<void(error_code, node_stat)> h, core_ptr 
                        std::string path, std::string data, std::int32_t version) {
     auto c = std::make_shared<call<node_stat>>(core, std::move(h));
     if (const auto problem = detail::fault(path)) return c->refuse(problem);
+    c->asks(answered_by::quorum);
     c->launch([full = rules::below(core->root(), path), data = std::move(data),
                version](native::calls& table,
                         done d) { return table.set(full, data, version, std::move(d)); },
@@ -201,6 +205,7 @@ void client::start_remove(detail::handler<void(error_code)> h, core_ptr core, st
                           std::int32_t version) {
     auto c = std::make_shared<call<>>(core, std::move(h));
     if (const auto problem = detail::fault(path)) return c->refuse(problem);
+    c->asks(answered_by::quorum);
     c->launch(
         [full = rules::below(core->root(), path), version](native::calls& table, done d) {
             return table.remove(full, version, std::move(d));
@@ -213,6 +218,7 @@ void client::start_set_acl(detail::handler<void(error_code)> h, core_ptr core, s
     auto c = std::make_shared<call<>>(core, std::move(h));
     for (const auto problem : {detail::fault(path), detail::fault(entries)})
         if (problem) return c->refuse(problem);
+    c->asks(answered_by::quorum);
     c->launch([full = rules::below(core->root(), path), entries = std::move(entries),
                version](native::calls& table,
                         done d) { return table.set_acl(full, entries, version, std::move(d)); },
@@ -223,6 +229,7 @@ void client::start_multi(detail::handler<void(error_code, std::vector<operation_
                          core_ptr core, std::vector<operation> steps) {
     auto c = std::make_shared<call<std::vector<operation_result>>>(core, std::move(h));
     if (const auto problem = detail::fault(steps)) return c->refuse(problem);
+    c->asks(answered_by::quorum);
     c->launch(
         [steps = detail::below(core->root(), std::move(steps))](native::calls& table, done d) {
             return table.multi(steps, std::move(d));

@@ -52,7 +52,7 @@ void sweeper::send(const std::string& path) {
     job.under_way = true;
     job.retry.reset();
     core_.gate().submit(
-        lane::urgent, 0,
+        lane::urgent, answered_by::quorum, 0,
         [path, with = job.with](native::calls& c, std::unique_ptr<native::completion> done) {
             if (with.empty()) return c.remove(path, any_version, std::move(done));
             const std::array<operation, 2> both{op::remove{path, any_version},

@@ -80,7 +80,7 @@ void watch_table::drop(const std::string& path, waiter who) {
 /// if the connection was lost, it is removed on the next one.
 void watch_table::remove_at_server(const std::string& path) {
     gate_.submit(
-        lane::user, 0,
+        lane::user, answered_by::server, 0,
         [this, path](native::calls& c, std::unique_ptr<native::completion> done) {
             if (paths_.contains(path)) return gate::unwanted;
             return c.remove_watches(path, std::move(done));

@@ -2,7 +2,6 @@
 
 #include "support/asio_parts.hpp"
 #include "support/asio_task_queue.hpp"
-#include "support/boot_clock.hpp"
 
 #include <boost/asio/ip/tcp.hpp>
 
@@ -46,7 +45,7 @@ public:
         tasks_->close();
     }
 
-    boot_clock::time_point now() const override { return boot_time(); }
+    boot_clock::time_point now() const override { return boot_clock::now(); }
     std::chrono::system_clock::time_point wall_clock() const override {
         return std::chrono::system_clock::now();
     }

@@ -1,5 +1,4 @@
 #include "support/asio_parts.hpp"
-#include "support/boot_clock.hpp"
 
 #include <boost/asio/steady_timer.hpp>
 
@@ -25,10 +24,10 @@ struct timer_core : std::enable_shared_from_this<timer_core> {
     }
 
     void start() {
-        const auto left = std::max(when - boot_time(), boot_clock::duration::zero());
+        const auto left = std::max(when - boot_clock::now(), boot_clock::duration::zero());
         // The steady clock cannot look centuries ahead.
         const auto sleep = std::min<boot_clock::duration>(left, std::chrono::hours(24));
-        wakes_at = boot_time() + sleep;
+        wakes_at = boot_clock::now() + sleep;
         wait.expires_after(std::chrono::duration_cast<asio::steady_timer::duration>(sleep));
         wait.async_wait([self = shared_from_this(), turn = ++generation](const auto&) {
             if (self->generation == turn) self->woke();
@@ -39,7 +38,7 @@ struct timer_core : std::enable_shared_from_this<timer_core> {
     void woke() {
         waiting = false;
         if (!fired) return;
-        if (boot_time() < when) return start();
+        if (boot_clock::now() < when) return start();
         auto call = std::exchange(fired, {}); // the call may arm or destroy the timer
         call();
     }

@@ -2,6 +2,8 @@
 
 #include "support/function.hpp"
 
+#include <paddock/boot_clock.hpp>
+
 #include <boost/system/error_code.hpp>
 
 #include <chrono>
@@ -11,15 +13,6 @@
 #include <vector>
 
 namespace paddock {
-
-/// The clock of leases and deadlines: CLOCK_BOOTTIME, which goes on while the machine is suspended.
-struct boot_clock {
-    using duration = std::chrono::nanoseconds;
-    using rep = duration::rep;
-    using period = duration::period;
-    using time_point = std::chrono::time_point<boot_clock>;
-    static constexpr bool is_steady = true;
-};
 
 /// A connection of the C client as the pump sees it. The number says where to wait (a file
 /// descriptor, in the real world); the identity says which connection it is, because the number is

@@ -148,9 +148,9 @@ CO_TEST("after two session timeouts without a connection nobody knows what becam
     co_await finished(end);
     CHECK(end->error == errc::outcome_unknown);
     CHECK(std::chrono::steady_clock::now() - begin >= 1900ms);
-    const auto late = give_back(held(b)); // it does not wait again
+    const auto late = give_back(held(b)); // its lease ended long ago
     co_await finished(late);
-    CHECK(late->error == errc::outcome_unknown);
+    CHECK(late->error == errc::lock_lost);
     s.proxy.refuse(false);
     co_await s.until_line(0);
 }

@@ -28,10 +28,11 @@ void checker::granted(const holding& h) {
     const auto node = path(h);
     all_.time().note([&] { return h.who + " holds " + node; });
     holdings_.push_back(h);
-    if (const auto end = all_.end_of(node); end != 0 && !h.where->hasty)
+    if (const auto end = all_.end_of(node, h.session).zxid;
+        end != 0 && !exists(h) && !h.where->hasty)
         must(end > h.where->heard, h.who + " is granted " + node +
                                        ", though what it has heard is younger than the node's end");
-    if (counts(h)) {
+    if (exists(h)) {
         if (!h.lock->marker.empty()) check_order(h);
         if (h.exclusive && h.lock->permits == 1) check_token(h);
     }
@@ -70,13 +71,22 @@ void checker::check_token(const holding& h) {
     last = token;
 }
 
-bool checker::counts(const holding& h) const {
-    if (!h.held->valid()) return false;
+bool checker::exists(const holding& h) const {
     const auto* const node = all_.truth().find(path(h));
     return node && node->stat.ephemeral_owner == h.session; // a simple lock's name is used again
 }
 
+/// A guard whose node was deleted by hand cannot know that at once.
+bool checker::counts(const holding& h) const {
+    return h.held->valid() && (exists(h) || !all_.end_of(path(h), h.session).by_hand);
+}
+
 void checker::look() {
+    for (auto& h : holdings_) {
+        const bool valid = h.held->valid();
+        must(!valid || !h.lost, h.who + " has what was lost before");
+        h.lost = !valid;
+    }
     if (holdings_.size() < 2) return;
     std::map<const contested*, std::pair<int, int>> now; // exclusive, shared
     for (const auto& h : holdings_) {

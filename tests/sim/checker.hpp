@@ -28,6 +28,7 @@ struct holding {
     guard* held = nullptr;
     std::int64_t session = 0;
     std::string who{};
+    bool lost = false; ///< it has said so once
 };
 
 /// Knows who holds what, and what must never be.
@@ -50,6 +51,7 @@ public:
 private:
     /// As the servers know it.
     std::string path(const holding& h) const { return root_ + std::string(h.held->path()); }
+    bool exists(const holding& h) const;
     bool counts(const holding& h) const;
     void check_order(const holding& h) const;
     void check_token(const holding& h);

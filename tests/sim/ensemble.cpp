@@ -68,11 +68,12 @@ void ensemble::committed(std::size_t index, const logged& t) {
         return must(history_[index]->zxid == t->zxid, "the model: two leaders have committed");
     must(index == history_.size(), "the model: a gap in what was committed");
     history_.push_back(t);
-    for (const auto& step : t->steps)
-        if (step.what == change::remove)
-            ends_[step.path] = {t->zxid, t->session == 0};
-        else if (step.what == change::create)
-            ends_.erase(step.path);
+    for (const auto& step : t->steps) {
+        const auto* const node = step.what == change::remove ? truth_.find(step.path) : nullptr;
+        if (node && node->stat.ephemeral_owner != 0)
+            ends_[{step.path, node->stat.ephemeral_owner}] = {
+                t->zxid, t->session == 0 || killed_.contains(t->session)};
+    }
     truth_.apply(*t);
     if (time_.listener && t->what != txn::error) time_.note([&] { return story_of(index); });
 }
@@ -91,14 +92,9 @@ std::string ensemble::story_of(std::size_t index) const {
     return out;
 }
 
-std::int64_t ensemble::end_of(const std::string& path) const {
-    const auto it = ends_.find(path);
-    return it == ends_.end() ? 0 : it->second.first;
-}
-
-bool ensemble::kicked(const std::string& path) const {
-    const auto it = ends_.find(path);
-    return it != ends_.end() && it->second.second;
+ensemble::ended ensemble::end_of(const std::string& path, std::int64_t owner) const {
+    const auto it = ends_.find({path, owner});
+    return it == ends_.end() ? ended() : it->second;
 }
 
 std::string ensemble::watches() const {
@@ -121,8 +117,12 @@ bool ensemble::administrator(const request& r) {
     return true;
 }
 
-void ensemble::expire(std::int64_t session) {
-    if (const int number = leader(); number >= 0) at(number).leading()->expire(session);
+/// Its session is over at once, as if it had said so itself.
+void ensemble::kill(std::int64_t session) {
+    const int number = leader();
+    if (number < 0) return;
+    killed_.insert(session);
+    at(number).leading()->expire(session);
 }
 
 void ensemble::reap() {

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -69,10 +70,12 @@ public:
 
     // What is true.
     const tree& truth() const noexcept { return truth_; }
-    /// The transaction that deleted the node; 0 if there is none.
-    std::int64_t end_of(const std::string& path) const;
-    /// Whether an administrator has deleted it.
-    bool kicked(const std::string& path) const;
+    /// How a session's node of this path has ended.
+    struct ended {
+        std::int64_t zxid = 0; ///< 0: it has not
+        bool by_hand = false;  ///< an administrator deleted it, or killed the session
+    };
+    ended end_of(const std::string& path, std::int64_t owner) const;
     /// A short name for a session, for people.
     std::string name_of(std::int64_t session) const;
     /// What is watched, and by which session.
@@ -86,7 +89,7 @@ public:
     void stall_requests(int server, duration how_long);
     /// False if there is no leader at the moment.
     bool administrator(const request& r);
-    void expire(std::int64_t session);
+    void kill(std::int64_t session);
     /// Deletes the empty containers, as the leader does from time to time.
     void reap();
     void heal();
@@ -123,7 +126,8 @@ private:
 
     tree truth_;
     std::vector<logged> history_;
-    std::map<std::string, std::pair<std::int64_t, bool>> ends_; ///< and whether by an administrator
+    std::map<std::pair<std::string, std::int64_t>, ended> ends_;
+    std::set<std::int64_t> killed_;
 };
 
 } // namespace paddock::test::sim

@@ -77,9 +77,8 @@ void ensemble::cut_off(int number, duration how_long, bool at_once) {
         return "server " + std::to_string(number) + " is cut off" +
                (at_once ? ", and the others know it" : "");
     });
-    const auto end = time_.now() + how_long;
-    auto& until = cut_until_[static_cast<std::size_t>(number)];
-    until = std::max(until, end);
+    auto& end = cut_until_[static_cast<std::size_t>(number)];
+    end = std::max(end, time_.now() + how_long);
     for (int other = 0; other < size(); ++other) {
         if (other == number) continue;
         between(number, other).way.hold_until(end);
@@ -110,6 +109,10 @@ void ensemble::stall_requests(int number, duration how_long) {
 
 void ensemble::heal() {
     options_.slow_one_in = options_.broken_one_in = 0;
+    for (const auto& one : servers_)
+        one->stall_requests(time_.now());
+    for (const auto& [ends, one] : links_)
+        one->way.hold_until(time_.now());
     for (auto* const each : {&cut_until_, &down_until_})
         for (auto& until : *each)
             until = std::min(until, time_.now());

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t too_many_steps = 300'000;
 constexpr auto patience = 10min; ///< of those who ask, when nothing is in their way any more
-constexpr auto sweep = 150s;     ///< a tainted directory is searched again a minute after
+constexpr auto sweep = 75s;      ///< a tainted directory is searched again a minute after
 
 std::string servers_of(int count, bool by_name) {
     std::string list;
@@ -54,11 +54,11 @@ ensemble_options history::options_of(dice& chance, std::array<bool, all>& troubl
         one = chance.one_in(4);
     ensemble_options o;
     o.servers = chance.one_in(3) ? 1 : 3;
-    o.tick = std::chrono::milliseconds(200 << chance.below(4));
+    o.tick = std::chrono::milliseconds(500 << chance.below(3));
     o.client_latency = chance.between(100us, 1ms);
     o.server_latency = chance.between(100us, 1ms);
-    if (chance.one_in(4)) o.client_latency *= 30;
-    if (chance.one_in(4)) o.server_latency *= 30;
+    if (chance.one_in(4)) o.client_latency *= 10;
+    if (chance.one_in(4)) o.server_latency *= 10;
     if (troubles[slowness]) o.slow_one_in = 5 << chance.below(4);
     if (troubles[fragility]) o.broken_one_in = 5 << chance.below(6);
     return o;
@@ -69,7 +69,8 @@ void history::add_process() {
     client_options options;
     options.session_timeout =
         std::chrono::duration_cast<std::chrono::milliseconds>(servers_.tick()) *
-        (2 + chance_.below(8));
+        (4 + chance_.below(7));
+    options.lease.tick_time = servers_.tick();
     options.root = root_;
     options.log = [this, name](std::string_view what) {
         time_.note([&] { return name + ": " + std::string(what); });
@@ -128,7 +129,7 @@ void history::befall(trouble what) {
     case reaping:
         return servers_.reap();
     case expiries:
-        if (chance_.one_in(4) && who.session() != 0) servers_.expire(who.session());
+        if (chance_.one_in(4) && who.session() != 0) servers_.kill(who.session());
         return;
     case cuts:
         if (servers_.size() > 1 && chance_.one_in(3))
@@ -206,7 +207,7 @@ void history::calm_down() {
     calm_ = true;
     servers_.heal();
     for (const auto& one : processes_)
-        one->where().names_fail = false;
+        one->where().recover();
     step_until(time_.now() + patience);
     std::string waiting;
     for (const auto& one : processes_)

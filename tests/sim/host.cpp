@@ -74,6 +74,14 @@ void host::hold_connection(duration how_long) {
         if (const auto one = weak.lock()) one->hold_until(time().now() + how_long);
 }
 
+void host::recover() {
+    names_fail = false;
+    paused_until_ = time().now();
+    if (std::exchange(awake_, false)) wake();
+    for (const auto& [identity, weak] : sockets_)
+        if (const auto one = weak.lock()) one->hold_until(time().now());
+}
+
 void host::die() {
     for (const auto& [identity, weak] : sockets_)
         if (const auto one = weak.lock()) one->close();

@@ -45,6 +45,8 @@ public:
     void hold_connection(duration how_long);
     /// The process is killed: whatever it still does has no effect.
     void die();
+    /// Nothing is in its way any more.
+    void recover();
     /// Its event loop is destroyed, and with it what waits there.
     void end();
     bool dead() const noexcept { return dead_; }

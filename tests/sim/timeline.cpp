@@ -28,7 +28,13 @@ void channel::send(duration delay, unique_function<void()> arrive) {
     s.wake();
 }
 
-void channel::hold_until(time_point when) { state_->held = std::max(state_->held, when); }
+void channel::hold_until(time_point when) {
+    const bool earlier = when < state_->held;
+    state_->held = when;
+    if (!earlier) return;
+    state_->awake = false; // what waits for the later time finds nothing to do
+    state_->wake();
+}
 
 void channel::lose() noexcept {
     state_->under_way.clear();

@@ -13,7 +13,10 @@ std::string parent_of(const std::string& path) {
     return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-tree::tree() { nodes_.try_emplace("/"); }
+tree::tree() {
+    nodes_.try_emplace("/");
+    apply({change::create, "/zookeeper"}, 0, 0, nullptr);
+}
 
 const tree::node* tree::find(const std::string& path) const {
     const auto it = nodes_.find(path);

@@ -105,10 +105,13 @@ private:
     std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };
 
-fake_environment::fake_environment() : world_(std::make_shared<world>()) {}
+std::shared_ptr<const fake_environment::world> fake_environment::latest_;
+
+fake_environment::fake_environment() : world_(std::make_shared<world>()) { latest_ = world_; }
 fake_environment::~fake_environment() { world_->due.clear(); }
 
 time_point fake_environment::now() const { return world_->now; }
+time_point fake_environment::latest_now() noexcept { return latest_->now; }
 
 std::chrono::system_clock::time_point fake_environment::wall_clock() const {
     const auto since = std::chrono::duration_cast<std::chrono::system_clock::duration>(

@@ -29,6 +29,9 @@ public:
 
     // --- for the test ---
 
+    /// What the clock of the environment that was made last says, on any thread and at any time.
+    static boot_clock::time_point latest_now() noexcept;
+
     /// Runs one task that is due; false if there is none.
     bool step();
     /// Runs tasks until none is due; returns how many. Fails the test if there is no end to it.
@@ -58,6 +61,7 @@ private:
     class fake_wakeup;
     class fake_readiness;
     std::shared_ptr<world> world_;
+    static std::shared_ptr<const world> latest_;
     std::vector<std::unique_ptr<timer>> lookups_;
 };
 

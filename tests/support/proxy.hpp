@@ -38,9 +38,13 @@ struct frame {
     /// The proxy's connections are numbered from 1 in the order in which they were accepted.
     std::size_t connection = 0;
     std::chrono::steady_clock::time_point when;
+    /// Of paddock's lease: it reads and checks ZooKeeper's own node.
+    bool heartbeat = false;
 
-    /// Pings and the handshake come whenever they like, so countings leave them out.
-    bool counts() const { return opcode != opcode::ping && opcode != opcode::create_session; }
+    /// Pings, heartbeats and the handshake come whenever they like, so countings leave them out.
+    bool counts() const {
+        return opcode != opcode::ping && opcode != opcode::create_session && !heartbeat;
+    }
 };
 
 struct proxy_snapshot {

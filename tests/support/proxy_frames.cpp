@@ -61,7 +61,15 @@ void frame_reader::read_request(frame& result, jute_reader& reader) {
     if (begins_with_path(result.opcode)) {
         result.path = reader.string();
     }
-    requests_[result.xid] = {result.opcode, result.path};
+    const bool reads = result.opcode == opcode::exists || result.opcode == opcode::sync;
+    if (result.opcode == opcode::multi && reader.int32() == opcode::check) {
+        reader.boolean(); // done
+        reader.int32();   // error
+        result.heartbeat = reader.string() == "/zookeeper";
+    } else if (reads) {
+        result.heartbeat = result.path == "/zookeeper";
+    }
+    requests_[result.xid] = {result.opcode, result.path, result.heartbeat};
 }
 
 void frame_reader::read_reply(frame& result, jute_reader& reader) {
@@ -75,6 +83,7 @@ void frame_reader::read_reply(frame& result, jute_reader& reader) {
     } else if (const auto found = requests_.find(result.xid); found != requests_.end()) {
         result.opcode = found->second.opcode;
         result.path = found->second.path;
+        result.heartbeat = found->second.heartbeat;
         if (result.xid > 0) {
             requests_.erase(found);
         }
@@ -147,7 +156,9 @@ std::size_t proxy_snapshot::count(direction way) const {
 }
 
 std::size_t proxy_snapshot::count(direction way, std::int32_t operation) const {
-    return count_if([&](const frame& one) { return one.way == way && one.opcode == operation; });
+    return count_if([&](const frame& one) {
+        return one.way == way && one.opcode == operation && !one.heartbeat;
+    });
 }
 
 } // namespace paddock::test

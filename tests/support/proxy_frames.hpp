@@ -23,6 +23,7 @@ private:
     struct asked {
         std::int32_t opcode = 0;
         std::string path;
+        bool heartbeat = false;
     };
     void read_request(frame& result, jute_reader& reader);
     void read_reply(frame& result, jute_reader& reader);

@@ -52,8 +52,20 @@ void script::set_readable() {
 }
 
 void script::complete_all(int rc) {
+    for (auto& who : std::exchange(heartbeats, {}))
+        who->complete(native::reply{.rc = rc});
     for (auto& who : std::exchange(requests, {}))
         who->complete(native::reply{.rc = rc});
+}
+
+void script::answer_heartbeat(native::calls::done who, int rc) {
+    ++beats;
+    heartbeats.push_back(std::move(who));
+    send([this, rc] {
+        const auto oldest = std::move(heartbeats.front());
+        heartbeats.pop_front();
+        oldest->complete(native::reply{.rc = rc});
+    });
 }
 
 void script::lose(int rc) {
@@ -150,6 +162,7 @@ public:
         return request("get " + path, std::move(who));
     }
     int exists(const std::string& path, bool, done who) override {
+        if (answers_at_once(path)) return heartbeat(std::move(who), code::ok);
         return request("exists " + path, std::move(who));
     }
     int children(const std::string& path, bool, done who) override {
@@ -162,6 +175,7 @@ public:
         return request("remove " + path, std::move(who));
     }
     int sync(const std::string& path, done who) override {
+        if (answers_at_once(path)) return heartbeat(std::move(who), code::ok);
         return request("sync " + path, std::move(who));
     }
     int get_acl(const std::string& path, done who) override {
@@ -174,6 +188,8 @@ public:
         std::string paths;
         for (const auto& step : steps)
             paths += ' ' + std::visit([](const auto& one) { return one.path; }, step);
+        if (steps.size() == 1 && answers_at_once(paths.substr(1)))
+            return heartbeat(std::move(who), s_->heartbeat_code);
         return request("multi" + paths, std::move(who));
     }
     int remove_watches(const std::string& path, done who) override {
@@ -213,6 +229,15 @@ private:
         s_->state = s_->next_session_state;
         s_->observer->on_session_event(s_->state);
         if (s_->state < 0) s_->complete_all(s_->state);
+    }
+
+    bool answers_at_once(const std::string& path) const {
+        return s_->answers_heartbeats && path == "/zookeeper" && s_->state == state::connected &&
+               !s_->unusable && !s_->next_send_fails;
+    }
+    int heartbeat(done who, int rc) {
+        s_->answer_heartbeat(std::move(who), rc);
+        return code::ok;
     }
 
     int lose(int rc) {

@@ -28,7 +28,9 @@ struct script {
     bool next_send_fails = false;   ///< the next request closes the connection silently
     bool ping_fails = false;        ///< interest() says so once, but does not close the connection
     bool stuck = false;             ///< there is something to read, and it never is a packet
-    std::deque<int> interest_codes; ///< errors of the next interest() calls
+    bool answers_heartbeats = true; ///< at once, with `heartbeat_code`; else they are as any other
+    int heartbeat_code = native::code::ok;             ///< of the proofs among them
+    std::deque<int> interest_codes;                    ///< errors of the next interest() calls
     int next_session_state = native::state::connected; ///< what the next handshake ends with
 
     /// What the server sends: each entry is a packet, and runs inside the process() that takes it.
@@ -43,16 +45,19 @@ struct script {
     // --- what was seen ---
 
     int opened = 0, closed = 0, interests = 0, processed = 0, broken = 0, executed = 0;
-    std::vector<unsigned> events;             ///< of each process()
-    std::vector<std::string> servers;         ///< of open() and set_servers()
-    std::vector<std::string> credentials;     ///< of add_auth()
-    std::deque<native::calls::done> requests; ///< that are open
-    std::vector<std::string> log;             ///< of all requests: "remove /a", "children /"
-    int held_back = 0;                        ///< requests since the last flush()
-    std::int64_t session = 0x1234;            ///< the id that the next handshake gives
+    std::vector<unsigned> events;               ///< of each process()
+    std::vector<std::string> servers;           ///< of open() and set_servers()
+    std::vector<std::string> credentials;       ///< of add_auth()
+    std::deque<native::calls::done> requests;   ///< that are open
+    std::deque<native::calls::done> heartbeats; ///< likewise, of those that are answered at once
+    int beats = 0;                              ///< how many of those there were
+    std::vector<std::string> log;               ///< of all requests: "remove /a", "children /"
+    int held_back = 0;                          ///< requests since the last flush()
+    std::int64_t session = 0x1234;              ///< the id that the next handshake gives
 
     // --- the C client's inside ---
 
+    void answer_heartbeat(native::calls::done who, int rc);
     void lose(int rc);
     void complete_all(int rc);
     void set_readable();

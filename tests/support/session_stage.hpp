@@ -15,15 +15,18 @@ namespace paddock::test {
 
 /// The inside of a client in a world without time, above a C client whose server is the test.
 struct session_stage {
+    static constexpr std::chrono::seconds session_timeout{9};
+
     explicit session_stage(client_options options = {}) {
         auto made = std::make_unique<fake_environment>();
         env = made.get();
         c = std::make_shared<script>(*env);
         options.log = [this](std::string_view what) { troubles.emplace_back(what); };
-        options.session_timeout = std::chrono::seconds(9);
+        options.session_timeout = session_timeout;
         core = std::make_shared<detail::core>(
             io.get_executor(),
-            detail::world{std::move(made), [script = c] { return make_scripted_calls(script); }},
+            detail::world{std::move(made), [script = c] { return make_scripted_calls(script); },
+                          &fake_environment::latest_now},
             std::vector<native::server_address>{{"127.0.0.1", 1, true}}, "", options);
         core->start();
         env->run();

@@ -26,7 +26,7 @@ struct gate_stage : session_stage {
                                                std::size_t bytes = 1) {
         auto result = std::make_shared<std::optional<int>>();
         core->gate().submit(
-            which, bytes,
+            which, detail::answered_by::server, bytes,
             [path](native::calls& table, std::unique_ptr<native::completion> done) {
                 return table.exists(path, false, std::move(done));
             },
@@ -92,7 +92,7 @@ TEST_CASE("a request that nobody wants any more is not sent, and not answered") 
     s.submit(lane::line, "/first");
     bool answered = false;
     s.core->gate().submit(
-        lane::line, 1,
+        lane::line, detail::answered_by::server, 1,
         [](native::calls&, std::unique_ptr<native::completion>) { return detail::gate::unwanted; },
         [&](const native::reply&) { answered = true; });
     const auto behind = s.submit(lane::line, "/behind");
@@ -108,7 +108,8 @@ TEST_CASE("a request that the C client does not take is answered with its code, 
     gate_stage s;
     std::optional<int> rc;
     s.core->gate().submit(
-        lane::user, 0, [](native::calls&, std::unique_ptr<native::completion>) { return -8; },
+        lane::user, detail::answered_by::server, 0,
+        [](native::calls&, std::unique_ptr<native::completion>) { return -8; },
         [&](const native::reply& r) { rc = r.rc; });
     CHECK_FALSE(rc);
     s.env->run();

@@ -51,7 +51,7 @@ struct station {
     rules::line line;
     std::map<contender_key, seat> seats;
     contender_key last = 0;
-    bool paused = false;
+    bool paused = false, awaits_lease = false;
 };
 
 /// What the rooms around rules::line do: carries out its actions, sweeps, and searches tainted
@@ -159,9 +159,16 @@ public:
         }
     }
     void resume(station& s) {
-        s.paused = false;
-        s.line.resume();
+        if (std::exchange(s.paused, false)) s.line.resume();
+        if (std::exchange(s.awaits_lease, false)) {
+            s.line.lease(true);
+            s.line.lease_renewed();
+        }
         carry_out(s);
+    }
+    void lapse() { // until somebody awaits the lease
+        for (auto& s : stations)
+            s->line.lease(false);
     }
     void retry_removals() {
         for (const auto& [name, id] : std::exchange(retry, {}))
@@ -237,7 +244,7 @@ private:
         heard_.clear();
         own.id = 0;
         for (auto& s : stations) {
-            s->paused = false;
+            s->paused = s->awaits_lease = false;
             s->line.expired();
             carry_out(*s);
         }
@@ -335,6 +342,7 @@ private:
         if (connected) search();
     }
     void obey(station& s, const act::pause&) { s.paused = true; }
+    void obey(station& s, const act::await_lease&) { s.awaits_lease = true; }
     void obey(station&, const act::warn&) {}
     void obey(station& s, const act::grant& a) {
         auto& who = s.seats.at(a.who);

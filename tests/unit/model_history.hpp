@@ -54,7 +54,7 @@ public:
     }
 
 private:
-    enum trouble { breaks, expiries, kicks, changes, reaping, throttling, lateness, lag, all };
+    enum trouble { breaks, expiries, kicks, changes, reaping, refusals, delays, lag, lapses, all };
 
     int number(int below) { return static_cast<int>(random_() % static_cast<unsigned>(below)); }
     bool chance(int one_in) { return number(one_in) == 0; }
@@ -86,7 +86,7 @@ private:
             return;
         }
         if (!c.own.to_server.empty() && chance(2)) {
-            if (happens(throttling, 30))
+            if (happens(refusals, 30))
                 world_.zk.throttle(c.own);
             else
                 c.execute();
@@ -198,6 +198,7 @@ private:
         if (!nodes.empty() && happens(changes, 3))
             world_.zk.set(std::next(nodes.begin(), number(static_cast<int>(nodes.size())))->first);
         if (happens(reaping, 6)) reap();
+        if (happens(lapses, 4)) c.lapse();
         if (chance(2)) come_late();
         patience(c);
     }
@@ -218,7 +219,7 @@ private:
         while (!c.own.to_server.empty() && !chance(3))
             c.execute();
         for (const auto& r : c.own.to_server)
-            if (r.what == request::create && happens(lateness, 3))
+            if (r.what == request::create && happens(delays, 3))
                 late_.emplace_back(c.own.id, r.name);
         c.break_connection(chance(4));
     }
@@ -234,7 +235,7 @@ private:
         bool any = !c.retry.empty() && c.connected;
         if (any) c.retry_removals();
         for (auto& s : c.stations)
-            if (s->paused) {
+            if (s->paused || s->awaits_lease) {
                 c.resume(*s);
                 any = true;
             }

@@ -29,6 +29,7 @@ struct acquirer {
     rules::leases rules;
     bool left = false; ///< has given up, in whatever way
     bool paused = false;
+    bool awaits_session = false;
     bool lost = false;
     std::vector<std::string> held{};
     std::set<node_id> wanted{};         ///< ids of its creates, of this stay in the line
@@ -115,14 +116,26 @@ public:
     }
     void place_deleted(std::uint64_t key) { displaced_.insert(key); }
 
+    /// The session's lease, until somebody awaits it.
+    void lapse() {
+        for (const auto key : keys())
+            tell(key, [](auto& r) { r.session_fit(false); });
+    }
     /// Whether somebody had to be patient.
     bool patience() {
         bool any = retry_removals();
         for (const auto key : keys()) {
             const auto it = all.find(key);
-            if (it == all.end() || !std::exchange(it->second.paused, false)) continue;
-            any = true;
-            tell(key, [](auto& r) { r.resume(); });
+            if (it == all.end()) continue;
+            const bool paused = std::exchange(it->second.paused, false);
+            const bool awaits = std::exchange(it->second.awaits_session, false);
+            any = any || paused || awaits;
+            if (paused) tell(key, [](auto& r) { r.resume(); });
+            if (!awaits) continue;
+            tell(key, [](auto& r) {
+                r.session_fit(true);
+                r.session_renewed();
+            });
         }
         return any;
     }
@@ -180,7 +193,7 @@ private:
         to_enter_.clear();
         for (const auto key : keys()) {
             auto& a = all.at(key);
-            a.paused = false;
+            a.paused = a.awaits_session = false;
             a.first = a.latest = 0;
             if (queued.contains(key) && a.how.fail_on_expiry && !a.left) {
                 a.left = true;
@@ -287,6 +300,9 @@ private:
         if (connected) search();
     }
     void obey(std::uint64_t, acquirer& a, const lease_act::pause&) { a.paused = true; }
+    void obey(std::uint64_t, acquirer& a, const lease_act::await_lease&) {
+        a.awaits_session = true;
+    }
     void obey(std::uint64_t key, acquirer& a, const lease_act::grant& what) {
         note("is granted", key);
         must(connected, "granted without a connection");

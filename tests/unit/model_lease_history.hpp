@@ -60,6 +60,7 @@ private:
         changes,
         places,
         reaping,
+        lapses,
         throttling,
         lateness,
         lag,
@@ -215,6 +216,7 @@ private:
         }
         if (!world_.line.empty() && happens(places, 4)) displace();
         if (happens(reaping, 6)) world_.zk.reap();
+        if (happens(lapses, 4)) c.lapse();
         if (chance(2)) come_late();
         c.patience();
     }

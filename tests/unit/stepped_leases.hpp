@@ -140,6 +140,7 @@ private:
     std::string words(const lease_act::sweep& a) { return "sweep " + number_of(a.id); }
     std::string words(const lease_act::taint&) { return "taint"; }
     std::string words(const lease_act::pause&) { return "pause"; }
+    std::string words(const lease_act::await_lease&) { return "await lease"; }
     std::string words(const lease_act::grant& a) {
         return "grant " + std::to_string(a.names.size());
     }

@@ -80,6 +80,11 @@ public:
         line.expired();
         return wishes();
     }
+    std::string lease_renewed() {
+        line.lease(true);
+        line.lease_renewed();
+        return wishes();
+    }
     std::string resume() {
         line.resume();
         return wishes();
@@ -225,6 +230,7 @@ private:
     std::string words(const act::ask_back& a) { return "ask back " + key(a.who); }
     std::string words(const act::taint& a) { return "taint " + key(a.who); }
     std::string words(const act::pause&) { return "pause"; }
+    std::string words(const act::await_lease&) { return "await lease"; }
     std::string words(const act::warn&) { return "warn"; }
     std::string words(const act::grant& a) {
         granted_czxid = a.czxid;

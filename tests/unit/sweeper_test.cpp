@@ -67,7 +67,7 @@ TEST_CASE("a lost delete is repeated after the reconnect, before what the applic
     s.remove("/a");
     s.lose_connection();
     s.core->gate().submit(
-        detail::lane::user, 0,
+        detail::lane::user, detail::answered_by::server, 0,
         [](native::calls& table, std::unique_ptr<native::completion> done) {
             return table.exists("/mine", false, std::move(done));
         },

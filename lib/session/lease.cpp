@@ -1,0 +1,198 @@
+#include "session/lease.hpp"
+
+#include "session/core.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace paddock::detail {
+
+namespace {
+
+rules::lease_wishes wishes_of(const lease_options& o) {
+    return {.tick = o.tick_time,
+            .margin = o.margin,
+            .least = o.min_validity,
+            .by_sync = o.proof == lease_proof::sync};
+}
+
+/// Codes of writes that were refused only after a quorum had agreed that the session is alive.
+bool agreed(int code) noexcept {
+    switch (static_cast<zk_errc>(code)) {
+    case zk_errc::no_node:
+    case zk_errc::no_auth:
+    case zk_errc::bad_version:
+    case zk_errc::no_children_for_ephemerals:
+    case zk_errc::node_exists:
+    case zk_errc::not_empty:
+        return true;
+    default:
+        return code == native::code::ok;
+    }
+}
+
+/// Any node will do, and this one of ZooKeeper's own is always there.
+constexpr const char* somewhere = "/zookeeper";
+
+} // namespace
+
+lease::lease(core& session, const lease_options& wishes)
+    : core_(session)
+    , wishes_(wishes_of(wishes))
+    , term_(std::make_shared<lease_term>(core_.clock(), boot_clock::time_point{})) {}
+
+boot_clock::time_point lease::given_up_at() const noexcept {
+    return clock_ ? until_ - clock_->timing().margin : until_;
+}
+
+bool lease::fit() const noexcept {
+    if (lapsed_) return false;
+    const auto& timing = clock_->timing();
+    return core_.env().now() + timing.least <= given_up_at() && term_->alive();
+}
+
+void lease::when_fit(unique_function<void()> tell) {
+    waiting_.push_back(std::move(tell));
+    if (waiting_.size() == 1 && beat_) prove(true);
+}
+
+void lease::keep(lease_user& who) {
+    users_.push_back(who);
+    watch_end();
+}
+
+void lease::on_connected(bool new_session, boot_clock::time_point handshake,
+                         boot_clock::duration timeout) {
+    if (new_session) clock_.emplace(rules::lease_timing_of(timeout, wishes_));
+    clock_->connected(handshake);
+    // A quorum has made the session; but any server that knows it takes it on again.
+    if (new_session) begin_term(handshake + timeout);
+    last_touch_ = handshake;
+    beat_ = core_.env().make_timer();
+    patience_ = core_.env().make_timer();
+    reading_ = false;
+    beat();
+}
+
+void lease::on_suspended() {
+    beat_.reset();
+    patience_.reset();
+}
+
+void lease::end() {
+    on_suspended();
+    end_.reset();
+    clock_.reset();
+    lapsed_ = true;
+    term_->end();
+    waiting_.clear();
+}
+
+void lease::on_answer(const sighting& seen) {
+    if (!clock_ || !agreed(seen.code)) return;
+    const auto now = core_.env().now();
+    clock_->touched(seen.sent, now);
+    last_touch_ = std::max(last_touch_, seen.sent);
+    if (seen.by == answered_by::quorum) proved(seen.sent, true);
+    if (seen.by == answered_by::leader && wishes_.by_sync) proved(seen.sent, false);
+}
+
+/// What is over stays over: a later proof begins another term, for what is granted then. It must be
+/// a write, and none from before.
+void lease::proved(boot_clock::time_point sent, bool by_quorum) {
+    const auto until = clock_->proved(sent);
+    const auto now = core_.env().now();
+    if (!lapsed_ && now < given_up_at() && term_->extend(until))
+        until_ = std::max(until_, until);
+    else if (!lapsed_)
+        lapse();
+    if (lapsed_ && by_quorum && sent >= given_up_at() && until > now) begin_term(until);
+    if (!waiting_.empty() && fit()) tell_fit();
+}
+
+void lease::begin_term(boot_clock::time_point until) {
+    term_ = std::make_shared<lease_term>(core_.clock(), until);
+    until_ = until;
+    lapsed_ = false;
+    watch_end();
+}
+
+/// Until its very end the term says that it is alive, but it is not extended any more.
+void lease::lapse() {
+    lapsed_ = true;
+    while (!users_.empty()) {
+        auto& who = users_.front();
+        users_.pop_front();
+        who.on_lapse();
+    }
+}
+
+/// The timer only tells: whoever asks a term before it fires hears the same. It is never armed
+/// again for an extension.
+void lease::watch_end() {
+    if (end_ || users_.empty()) return;
+    end_ = core_.env().make_timer();
+    end_->arm(given_up_at(), [this] {
+        const auto fired = std::exchange(end_, {});
+        if (lapsed_ || core_.env().now() >= given_up_at())
+            lapse();
+        else
+            watch_end();
+    });
+}
+
+void lease::tell_fit() {
+    for (auto& tell : std::exchange(waiting_, {}))
+        tell();
+}
+
+/// While something is held, or is to be, a proof goes behind a read: the read tells whether it is
+/// the server or the leader who does not answer. Else a touch is enough, of whatever kind.
+void lease::beat() {
+    const auto now = core_.env().now();
+    const auto every = clock_->timing().beat;
+    beat_->arm(now + every, [this] { beat(); });
+    const bool needed = !users_.empty() || !waiting_.empty();
+    if (needed || now - last_touch_ >= every) read();
+    if (needed) prove(lapsed_ || !wishes_.by_sync);
+}
+
+void lease::read() {
+    if (std::exchange(reading_, true)) return;
+    const bool first = core_.gate().only_reads();
+    core_.gate().submit(
+        lane::urgent, answered_by::server, 0,
+        [](native::calls& c, std::unique_ptr<native::completion> done) {
+            return c.exists(somewhere, false, std::move(done));
+        },
+        [this](const native::reply&) {
+            reading_ = false;
+            if (patience_) patience_->cancel();
+        });
+    if (!first) return; // it waits behind a write, which only says that the leader is slow
+    const auto& timing = clock_->timing();
+    const auto jitter = boot_clock::duration(core_.env().random() % (timing.patience.count() / 4));
+    patience_->arm(core_.env().now() + timing.patience + jitter, [this] { lose_patience(); });
+}
+
+/// Another server may know more. At most once in a while, so that nothing collapses when all of
+/// them are slow.
+void lease::lose_patience() {
+    const auto now = core_.env().now();
+    if (dropped_at_ && now - *dropped_at_ < clock_->timing().timeout) return;
+    dropped_at_ = now;
+    core_.change_server();
+}
+
+void lease::prove(bool by_quorum) {
+    core_.gate().submit(
+        lane::urgent, by_quorum ? answered_by::quorum : answered_by::leader, 0,
+        [by_quorum](native::calls& c, std::unique_ptr<native::completion> done) {
+            if (!by_quorum) return c.sync(somewhere, std::move(done));
+            const operation here = op::check{somewhere, any_version};
+            return c.multi({&here, 1}, std::move(done));
+        },
+        [](const native::reply&) {});
+}
+
+} // namespace paddock::detail

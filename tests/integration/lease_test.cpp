@@ -1,0 +1,298 @@
+// A guard knows whether it still holds: against a real server, behind a proxy.
+
+#include "support/lock_harness.hpp"
+
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <doctest/doctest.h>
+
+#include <stdexcept>
+#include <thread>
+
+using namespace paddock;
+using namespace paddock::test;
+
+namespace {
+
+client_options leased(std::chrono::milliseconds timeout, lease_options lease = {}) {
+    client_options options;
+    options.session_timeout = timeout;
+    options.lease = lease;
+    return options;
+}
+
+/// Waits on the test's own thread, so that nothing of the library runs.
+void block_until(boot_clock::time_point when) {
+    while (boot_clock::now() < when)
+        std::this_thread::sleep_for(when - boot_clock::now());
+}
+
+error_code outcome_of(const std::function<void()>& what) {
+    try {
+        what();
+        return {};
+    } catch (const system_error& error) {
+        return error.code();
+    }
+}
+
+} // namespace
+
+CO_TEST("a guard is valid for more than half of the session timeout ahead, all the time") {
+    constexpr auto timeout = 6s;
+    scene s(executor, leased(timeout, {.tick_time = timeout / 5}));
+    const guard g = co_await s.lock.lock();
+    REQUIRE(s.zk.session_timeout() == timeout);
+    auto least = boot_clock::duration::max();
+    const auto end = boot_clock::now() + 9s;
+    while (boot_clock::now() < end) {
+        least = std::min(least, g.valid_until() - boot_clock::now());
+        asio::steady_timer a_moment(executor, 1ms);
+        co_await a_moment.async_wait(asio::use_awaitable);
+    }
+    CHECK(g.valid());
+    const auto percent = 100 * least / timeout;
+    MESSAGE("at least " << percent << " % of the session timeout were left");
+    CHECK(percent >= (time_scale == 1 ? 50 : 25));
+}
+
+CO_TEST("after an idle while the first lock is granted at once, and is valid") {
+    scene s(executor, leased(1s));
+    co_await s.zk.connect();
+    const auto end = boot_clock::now() + 3s;
+    co_await eventually([&] { return boot_clock::now() > end; });
+    const guard g = co_await s.lock.lock();
+    CHECK(g.valid());
+    CHECK(g.valid_until() > boot_clock::now());
+    CHECK(s.sent(opcode::multi) == 0);
+}
+
+CO_TEST("a blocked event loop does not keep a guard valid") {
+    scene s(executor, leased(1s));
+    const guard g = co_await s.lock.lock();
+    s.proxy.black_hole(true);
+    const auto until = g.valid_until();
+    block_until(until);
+    CHECK_FALSE(g.valid());
+    CHECK(g.valid_until() <= boot_clock::now());
+    s.proxy.black_hole(false);
+    const auto why = end_of(const_cast<guard&>(g));
+    co_await finished(why);
+    CHECK((why->error == errc::lease_lapsed || why->error == errc::session_expired));
+    CHECK_FALSE(g.valid());
+}
+
+CO_TEST("a hold that has lapsed is lost, and its node stays until the guard goes") {
+    scene s(executor, leased(2s));
+    guard g = co_await s.lock.lock();
+    const auto lost = end_of(g);
+    // The server hears us, so the session lives; we hear nothing.
+    s.proxy.hold(direction::down);
+    co_await finished(lost);
+    CHECK(lost->error == errc::lease_lapsed);
+    CHECK_FALSE(g.valid());
+    CHECK(s.line().size() == 1);
+    s.proxy.release(direction::down);
+    co_await s.until_connected();
+    CHECK_FALSE(g.valid());
+    const auto next = ask(s.lock);
+    co_await s.until_line(2);
+    CHECK_FALSE(next->done());
+    g = guard();
+    co_await granted(next);
+    CHECK(held(next).valid());
+}
+
+CO_TEST("a lost connection is no loss for who is back in time") {
+    scene s(executor, leased(4s));
+    guard g = co_await s.lock.lock();
+    const auto lost = end_of(g);
+    for (std::size_t n = 0; n < 3; ++n) {
+        s.proxy.cut_all(cut::rst);
+        co_await eventually([&] { return s.proxy.accepted() == n + 2; });
+        co_await s.until_connected();
+    }
+    CHECK(g.valid());
+    CHECK_FALSE(lost->done());
+    g = guard();
+    co_await finished(lost);
+    CHECK(lost->error == errc::released);
+}
+
+CO_TEST("a server that goes silent is left in time for the hold to live on") {
+    fault_proxy first(shared_server().port()), second(shared_server().port());
+    const auto root = fresh_root();
+    client zk(executor, first.address() + ',' + second.address(), leased(6s));
+    mutex lock(zk, root);
+    guard g = co_await lock.lock();
+    const auto lost = end_of(g);
+    auto& used = first.open() == 1 ? first : second;
+    auto& other = first.open() == 1 ? second : first;
+    const auto begin = boot_clock::now();
+    used.black_hole(true);
+    co_await eventually([&] { return other.open() == 1 && zk.state() == client_state::connected; });
+    CHECK(boot_clock::now() - begin < scaled(4s)); // the C client alone would wait for so long
+    CHECK(g.valid());
+    const auto end = boot_clock::now() + 3s;
+    co_await eventually([&] { return boot_clock::now() > end; });
+    CHECK(g.valid());
+    CHECK_FALSE(lost->done());
+    g = guard();
+    co_await finished(lost);
+}
+
+CO_TEST("the lease goes on beside the holder's own requests") {
+    scene s(executor, leased(2s));
+    const guard g = co_await s.lock.lock();
+    const create_options how{.mode = create_mode::persistent_sequential};
+    const auto end = boot_clock::now() + 4s;
+    while (boot_clock::now() < end) {
+        co_await s.zk.create(s.path + "-data-", "x", how);
+        REQUIRE(g.valid());
+    }
+}
+
+CO_TEST("work under a guard gives its result, or its exception") {
+    scene s(executor);
+    const guard g = co_await s.lock.lock();
+    const auto seven = co_await g.run([&]() -> asio::awaitable<std::string> {
+        co_await s.zk.exists("/");
+        co_return "seven";
+    });
+    CHECK(seven == "seven");
+    int done = 0;
+    co_await g.run([&]() -> asio::awaitable<void> {
+        ++done;
+        co_return;
+    });
+    CHECK(done == 1);
+    bool thrown = false;
+    try {
+        co_await g.run([]() -> asio::awaitable<void> {
+            throw std::runtime_error("work");
+            co_return;
+        });
+    } catch (const std::runtime_error& error) {
+        thrown = std::string(error.what()) == "work";
+    }
+    CHECK(thrown);
+    const auto unique = co_await g.run(
+        []() -> asio::awaitable<std::unique_ptr<int>> { co_return std::make_unique<int>(3); });
+    CHECK(*unique == 3);
+    CHECK(g.valid());
+}
+
+CO_TEST(
+    "work under a guard is cancelled when the hold is lost, and has ended before that is said") {
+    scene s(executor);
+    const guard g = co_await s.lock.lock();
+    const std::string node(g.path());
+    bool cancelled = false, ended = false;
+    error_code said;
+    try {
+        co_await g.run([&]() -> asio::awaitable<int> {
+            s.direct.remove(node);
+            asio::steady_timer long_work(executor, 1h);
+            try {
+                co_await long_work.async_wait(asio::use_awaitable);
+            } catch (const system_error& error) {
+                cancelled = error.code() == asio::error::operation_aborted;
+            }
+            co_await asio::this_coro::reset_cancellation_state();
+            co_await s.zk.exists("/"); // some cleaning up
+            ended = true;
+            co_return 1;
+        });
+    } catch (const system_error& error) {
+        said = error.code();
+    }
+    CHECK(cancelled);
+    CHECK(ended);
+    CHECK(said == errc::lock_lost);
+}
+
+CO_TEST("who cancels the run cancels the work, and hears what the work says") {
+    scene s(executor);
+    const guard g = co_await s.lock.lock();
+    asio::cancellation_signal stop;
+    error_code said;
+    bool done = false;
+    auto runs = [&]() -> asio::awaitable<void> {
+        co_await g.run([&]() -> asio::awaitable<void> {
+            asio::steady_timer long_work(executor, 1h);
+            co_await long_work.async_wait(asio::use_awaitable);
+        });
+    };
+    asio::co_spawn(executor, runs(),
+                   asio::bind_cancellation_slot(stop.slot(), [&](std::exception_ptr failure) {
+                       said = outcome_of([&] {
+                           if (failure) std::rethrow_exception(failure);
+                       });
+                       done = true;
+                   }));
+    co_await s.zk.exists("/");
+    stop.emit(asio::cancellation_type::terminal);
+    co_await eventually([&] { return done; });
+    CHECK(said == asio::error::operation_aborted);
+    CHECK(g.valid());
+}
+
+CO_TEST("work under a lost guard does not begin to wait, and an empty guard runs nothing") {
+    scene s(executor);
+    const guard g = co_await s.lock.lock();
+    s.direct.remove(std::string(g.path()));
+    co_await eventually([&] { return !g.valid(); });
+    error_code said;
+    try {
+        co_await g.run([&]() -> asio::awaitable<void> {
+            asio::steady_timer long_work(executor, 1h);
+            co_await long_work.async_wait(asio::use_awaitable);
+        });
+    } catch (const system_error& error) {
+        said = error.code();
+    }
+    CHECK(said == errc::lock_lost);
+    const guard none;
+    CHECK(outcome_of([&] {
+              static_cast<void>(none.run([]() -> asio::awaitable<void> { co_return; }));
+          }) == errc::bad_argument);
+}
+
+CO_TEST("with a margin the work is stopped while the lock is still held") {
+    scene s(executor, leased(2s, {.margin = 400ms}));
+    const guard g = co_await s.lock.lock();
+    bool valid_at_stop = false;
+    error_code said;
+    s.proxy.black_hole(true);
+    try {
+        co_await g.run([&]() -> asio::awaitable<void> {
+            asio::steady_timer long_work(executor, 1h);
+            error_code ignored;
+            co_await long_work.async_wait(asio::redirect_error(asio::use_awaitable, ignored));
+            valid_at_stop = g.valid();
+        });
+    } catch (const system_error& error) {
+        said = error.code();
+    }
+    CHECK(said == errc::lock_lost);
+    CHECK(valid_at_stop);
+}
+
+TEST_CASE("lease options that make no sense are refused, by name") {
+    asio::io_context io;
+    const auto refused = [&](lease_options lease) {
+        try {
+            client zk(io.get_executor(), "127.0.0.1:1", leased(10s, lease));
+        } catch (const system_error& error) {
+            CHECK(error.code() == errc::bad_argument);
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    CHECK(refused({.tick_time = 5s}).find("lease.tick_time") != std::string::npos);
+    CHECK(refused({.tick_time = -1s}).find("lease.tick_time") != std::string::npos);
+    CHECK(refused({.margin = 3s}).find("lease.margin") != std::string::npos);
+    CHECK(refused({.min_validity = 6s}).find("lease.min_validity") != std::string::npos);
+    CHECK(refused({.proof = lease_proof::sync}).find("lease.tick_time") != std::string::npos);
+    CHECK(refused({.tick_time = 2s, .proof = lease_proof::sync}).empty());
+}

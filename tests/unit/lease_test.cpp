@@ -1,0 +1,270 @@
+// The lease of a session, step by step: what extends it, and what its end means.
+
+#include "locks/hold.hpp"
+#include "support/session_stage.hpp"
+
+#include <paddock/guard.hpp>
+
+using namespace paddock;
+using namespace paddock::test;
+using namespace std::chrono_literals;
+using detail::answered_by;
+using detail::lane;
+using words = std::vector<std::string>;
+
+namespace {
+
+struct nothing final : detail::tenure {
+    void release() override { ++released; }
+    void when_gone(unique_function<void(error_code)> gone) override { gone({}); }
+    int released = 0;
+};
+
+client_options with(lease_options lease) {
+    client_options options;
+    options.lease = lease;
+    return options;
+}
+
+/// Session timeout 9 s: gap 2.7 s, a beat every 1.44 s, at least 2.25 s for a new hold.
+struct lease_stage : session_stage {
+    using session_stage::session_stage;
+
+    std::shared_ptr<detail::hold> hold() {
+        return std::make_shared<detail::hold>(core, std::make_shared<nothing>(), "/n", 1);
+    }
+    boot_clock::duration left() const { return core->lease().term()->until() - env->now(); }
+    /// One request, and its answer after a while.
+    void ask(answered_by by, boot_clock::duration time = 0s, int code = native::code::ok) {
+        core->gate().submit(
+            lane::user, by, 0,
+            [](native::calls& table, std::unique_ptr<native::completion> done) {
+                return table.exists("/x", false, std::move(done));
+            },
+            [](const native::reply&) {});
+        env->run();
+        pass(time);
+        answer(code);
+    }
+    /// Lets time pass in which the server is heard of but answers nothing of the lease.
+    void pass(boot_clock::duration time) {
+        for (; time > 0s; time -= 100ms) {
+            c->last_heard = env->now();
+            env->advance(std::min<boot_clock::duration>(time, 100ms));
+        }
+    }
+    /// The server goes on answering reads, and no quorum agrees to anything.
+    void cut_off_server() { c->heartbeat_code = native::code::connection_loss; }
+};
+
+} // namespace
+
+TEST_CASE("a session is born with a lease") {
+    lease_stage s;
+    CHECK(s.core->lease().fit());
+    CHECK(s.left() > 8s);
+    CHECK(s.left() <= 9s);
+}
+
+TEST_CASE("while something is held, proofs keep the lease alive") {
+    lease_stage s;
+    const auto held = s.hold();
+    for (int n = 0; n < 30; ++n) {
+        s.pass(1s);
+        CHECK(held->valid());
+        CHECK(s.left() > 4500ms);
+    }
+    CHECK_FALSE(held->over());
+}
+
+TEST_CASE(
+    "while nothing is held, one read in a beat is enough, and none when others were answered") {
+    lease_stage s;
+    SUBCASE("idle") {
+        s.pass(14400ms);
+        CHECK(s.c->beats >= 9);
+        CHECK(s.c->beats <= 10);
+    }
+    SUBCASE("busy") {
+        for (int n = 0; n < 140; ++n) {
+            s.pass(100ms);
+            s.ask(answered_by::server);
+        }
+        CHECK(s.c->beats == 0);
+    }
+}
+
+TEST_CASE("after an idle minute the first write brings a lease for a new hold") {
+    lease_stage s;
+    s.pass(60s);
+    CHECK_FALSE(s.core->lease().fit());
+    s.ask(answered_by::quorum);
+    CHECK(s.core->lease().fit());
+    const auto held = s.hold();
+    CHECK(held->valid());
+    CHECK(held->valid_until() > s.env->now() + 4500ms);
+}
+
+TEST_CASE("answered reads alone do not extend it") {
+    lease_stage s;
+    const auto held = s.hold();
+    s.cut_off_server();
+    s.pass(7s);
+    CHECK(held->valid());
+    s.pass(3s);
+    CHECK(s.core->state() == client_state::connected);
+    CHECK_FALSE(held->valid());
+    CHECK(held->reason() == errc::lease_lapsed);
+}
+
+TEST_CASE("a sync does not extend it, unless it was chosen as the proof") {
+    SUBCASE("not chosen") {
+        lease_stage s;
+        const auto held = s.hold();
+        s.cut_off_server();
+        for (int n = 0; n < 9; ++n)
+            s.ask(answered_by::leader, 1s);
+        CHECK_FALSE(held->valid());
+    }
+    SUBCASE("chosen") {
+        lease_stage s(with({.tick_time = 1s, .proof = lease_proof::sync}));
+        const auto held = s.hold();
+        s.cut_off_server();
+        s.pass(30s);
+        CHECK(held->valid());
+    }
+}
+
+TEST_CASE("a write that was refused by a quorum is a proof; one that was lost is not") {
+    lease_stage s;
+    const auto held = s.hold();
+    s.cut_off_server();
+    int code = 0;
+    bool proof = false;
+    SUBCASE("no node") { code = static_cast<int>(zk_errc::no_node), proof = true; }
+    SUBCASE("not allowed") { code = static_cast<int>(zk_errc::no_auth), proof = true; }
+    SUBCASE("throttled") { code = static_cast<int>(zk_errc::throttled); }
+    SUBCASE("moved") { code = static_cast<int>(zk_errc::session_moved); }
+    for (int n = 0; n < 12; ++n)
+        s.ask(answered_by::quorum, 1s, code);
+    CHECK(held->valid() == proof);
+}
+
+TEST_CASE("what has lapsed is lost for good, whatever is answered later") {
+    lease_stage s;
+    const auto held = s.hold();
+    s.lose_connection();
+    const auto until = held->valid_until();
+    s.env->stall(until - s.env->now() - 1ms);
+    CHECK(held->valid());
+    s.env->stall(1ms);
+    CHECK_FALSE(held->valid()); // nothing has run: the clock is enough
+    CHECK_FALSE(held->over());
+    s.c->accepts = true;
+    s.c->set_readable();
+    s.env->advance(4s);
+    REQUIRE(s.core->state() == client_state::connected);
+    s.ask(answered_by::quorum);
+    CHECK(s.core->lease().fit()); // for others
+    CHECK_FALSE(held->valid());
+    CHECK(held->over());
+    CHECK(held->reason() == errc::lease_lapsed);
+    CHECK(held->valid_until() <= s.env->now());
+    const auto next = s.hold();
+    CHECK(next->valid());
+}
+
+TEST_CASE("a proof that was on its way when the lease ended does not begin another") {
+    lease_stage s;
+    s.pass(60s);
+    s.ask(answered_by::quorum);
+    const auto held = s.hold();
+    s.cut_off_server();
+    const auto rest = s.left();
+    s.pass(rest - 300ms);
+    s.ask(answered_by::quorum, 600ms); // sent before the end, answered after it
+    CHECK_FALSE(held->valid());
+    CHECK_FALSE(s.core->lease().fit());
+    s.ask(answered_by::quorum);
+    CHECK(s.core->lease().fit());
+    CHECK_FALSE(held->valid());
+}
+
+TEST_CASE("suspended is not lost: who is back before the end goes on") {
+    lease_stage s;
+    const auto held = s.hold();
+    s.lose_connection();
+    s.reconnect();
+    CHECK(held->valid());
+    s.pass(20s);
+    CHECK(held->valid());
+}
+
+TEST_CASE("the end of the session ends the lease, and the next epoch does not revive it") {
+    lease_stage s;
+    const auto held = s.hold();
+    const auto old = s.core->lease().term();
+    s.expire();
+    CHECK(s.core->epoch() == 2);
+    CHECK_FALSE(old->alive());
+    CHECK_FALSE(held->valid());
+    CHECK(s.core->lease().fit());
+    s.pass(5s);
+    CHECK_FALSE(old->alive());
+}
+
+TEST_CASE("who waits for a fit lease causes a proof, and hears of it once") {
+    lease_stage s;
+    s.pass(60s);
+    int told = 0;
+    const auto wait = [&] { s.core->lease().when_fit([&] { ++told; }); };
+    SUBCASE("connected") { wait(); }
+    SUBCASE("not connected") {
+        s.lose_connection();
+        wait();
+        s.reconnect();
+    }
+    s.pass(100ms);
+    CHECK(told == 1);
+    CHECK(s.core->lease().fit());
+    s.pass(10s);
+    CHECK(told == 1);
+}
+
+TEST_CASE("with a margin the loss is told before the end, and the hold is valid until then") {
+    lease_stage s(with({.margin = 1s}));
+    const auto held = s.hold();
+    s.cut_off_server();
+    const auto until = held->valid_until();
+    s.pass(until - s.env->now() - 1100ms);
+    CHECK_FALSE(held->over());
+    s.pass(200ms);
+    CHECK(held->over());
+    CHECK(held->reason() == errc::lease_lapsed);
+    CHECK(held->valid());
+    s.c->heartbeat_code = native::code::ok;
+    SUBCASE("a later proof does not renew it") {
+        for (int n = 0; n < 8; ++n)
+            s.ask(answered_by::quorum, 100ms);
+        CHECK(held->valid_until() == until);
+        s.pass(500ms);
+    }
+    SUBCASE("giving it back ends it") { held->release(); }
+    CHECK_FALSE(held->valid());
+}
+
+TEST_CASE("a term that somebody has found over cannot be extended any more") {
+    static boot_clock::time_point now;
+    now = boot_clock::time_point(10s);
+    detail::lease_term term([]() noexcept { return now; }, now + 1s);
+    CHECK(term.alive());
+    CHECK(term.extend(now + 2s));
+    CHECK(term.extend(now + 1s)); // says less than before
+    CHECK(term.until() == now + 2s);
+    now += 2s;
+    CHECK_FALSE(term.alive());
+    CHECK_FALSE(term.extend(now + 9s));
+    CHECK_FALSE(term.alive());
+    now -= 2s; // a clock that does not exist
+    CHECK_FALSE(term.alive());
+}
