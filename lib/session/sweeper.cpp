@@ -97,7 +97,9 @@ void sweeper::answered(const std::string& path, const native::reply& reply) {
 }
 
 void sweeper::taint(const std::string& directory, std::size_t bytes) {
-    tainted_[directory].bytes += bytes;
+    auto& place = tainted_[directory];
+    place.bytes += bytes;
+    place.last = false; // of what was lost before
     if (core_.state() == client_state::connected) search(directory);
 }
 
@@ -116,7 +118,10 @@ void sweeper::searched(const std::string& directory, int code,
     if (it == tainted_.end()) return;
     it->second.under_way = false;
     const auto result = rules::judge(rules::request::list, code);
-    if (result == rules::outcome::lost || result == rules::outcome::not_sent) return;
+    if (result == rules::outcome::lost || result == rules::outcome::not_sent) {
+        it->second.last = false; // the one on the next connection is not a minute after
+        return;
+    }
     if (!std::exchange(it->second.last, false)) {
         it->second.again = core_.env().now() + late;
         arm();

@@ -173,6 +173,27 @@ TEST_CASE("a lost create that comes late is found after every reconnect, and onc
     CHECK(s.asked() == words{"remove /locks/" + s.orphan(late)});
 }
 
+TEST_CASE("a create that is lost while an older one is searched for has its own minute") {
+    sweeper_stage s;
+    s.core->sweeper().taint("/locks", 0);
+    s.answer(no_node);
+    s.answer_names({});
+    s.live(61s); // the last search is under way
+    s.asked();
+    SUBCASE("lost on the same connection") {
+        s.lose_connection();
+        s.core->sweeper().taint("/locks", 0);
+        s.reconnect();
+        CHECK(s.count(s.asked(), "children /locks") == 1);
+    }
+    SUBCASE("lost otherwise") { s.core->sweeper().taint("/locks", 0); }
+    while (s.c->requests.size() > 1)
+        s.answer(no_node); // pings of the pump, and the barrier
+    s.answer_names({});
+    s.live(61s);
+    CHECK(s.count(s.asked(), "children /locks") == 1);
+}
+
 TEST_CASE("bytes of a lost create are given back when its directory was searched") {
     sweeper_stage s;
     REQUIRE(s.core->node_budget().take(100));
