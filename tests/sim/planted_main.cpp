@@ -3,9 +3,11 @@
 
 #include <iostream>
 
-int main() {
+int main(int count, char** arguments) {
+    using namespace paddock::test::sim;
+    if (read(count, arguments).seed) return tell(*asked().seed);
     constexpr std::uint64_t enough = 100'000;
-    const auto found = paddock::test::sim::search(1, enough);
+    const auto found = search(1, enough);
     if (found.fault.empty()) {
         std::cout << "not caught by " << enough << " histories\n";
         return 1;

@@ -3,13 +3,25 @@
 #include "sim/history.hpp"
 
 #include <chrono>
+#include <cstdlib>
 #include <exception>
+#include <iostream>
+#include <string_view>
 
 namespace paddock::test::sim {
 
 wishes& asked() {
     static wishes all;
     return all;
+}
+
+const wishes& read(int count, char** arguments) {
+    for (int n = 1; n + 1 < count; ++n) {
+        const std::string_view name = arguments[n];
+        if (name == "--seed") asked().seed = std::strtoull(arguments[n + 1], nullptr, 0);
+        if (name == "--seeds") asked().seeds = std::strtoull(arguments[n + 1], nullptr, 0);
+    }
+    return asked();
 }
 
 std::string run_history(std::uint64_t seed, std::string* story) {
@@ -22,6 +34,14 @@ std::string run_history(std::uint64_t seed, std::string* story) {
         return fault.what();
     }
     return {};
+}
+
+int tell(std::uint64_t seed) {
+    std::string story;
+    const auto fault = run_history(seed, &story);
+    std::cout << story << "seed " << seed << ": " << (fault.empty() ? "all is well" : fault)
+              << '\n';
+    return fault.empty() ? 0 : 1;
 }
 
 finding search(std::uint64_t first, std::uint64_t count) {

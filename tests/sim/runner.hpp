@@ -13,10 +13,14 @@ struct wishes {
     std::optional<std::uint64_t> seeds{};
 };
 wishes& asked();
+const wishes& read(int count, char** arguments);
 
 /// What went wrong in the history of this seed; nothing if it is well. The story is written only if
 /// somebody wants it.
 std::string run_history(std::uint64_t seed, std::string* story = nullptr);
+
+/// Prints the story of one history; returns what main() is to.
+int tell(std::uint64_t seed);
 
 struct finding {
     std::uint64_t histories = 0;
