@@ -36,6 +36,8 @@ history::history(std::uint64_t seed, std::function<void(const std::string&)> not
                  what);
         };
     pace_ = chance_.between(1ms, 3ms) * (1 << chance_.below(11));
+    // Long enough for another leader to end the sessions that the old one does not know to be over.
+    if (troubles_[usurpers]) pace_ = servers_.tick() * (1 + chance_.below(2));
     length_ = pace_ * (20 + chance_.below(60));
     const int count = 1 + chance_.below(3);
     for (int n = 0; n < count; ++n)
@@ -55,6 +57,7 @@ ensemble_options history::options_of(dice& chance, std::array<bool, all>& troubl
     ensemble_options o;
     o.servers = chance.one_in(3) ? 1 : 3;
     o.tick = std::chrono::milliseconds(500 << chance.below(3));
+    o.sync_limit = 5 + chance.below(6);
     o.client_latency = chance.between(100us, 1ms);
     o.server_latency = chance.between(100us, 1ms);
     if (chance.one_in(4)) o.client_latency *= 10;
@@ -98,6 +101,7 @@ job history::random_job() {
     j.limit = 4 * soon();
     if (chance_.one_in(5)) j.cancelled_after = 2 * soon();
     if (!chance_.one_in(3)) j.held_for = 3 * soon();
+    if (troubles_[usurpers] && chance_.one_in(2)) j.held_for *= 6;
     j.unlocks = chance_.one_in(2);
     return j;
 }
@@ -136,6 +140,10 @@ void history::befall(trouble what) {
             servers_.cut_off(chance_.one_in(2) && servers_.leader() >= 0 ? servers_.leader()
                                                                          : server,
                              a_while, chance_.one_in(2));
+        return;
+    case usurpers:
+        if (servers_.leader() >= 0 && chance_.one_in(4))
+            servers_.cut_off(servers_.leader(), servers_.tick() * (8 + chance_.below(16)), true);
         return;
     case restarts:
         if (chance_.one_in(4)) servers_.restart(server, a_while / 4);

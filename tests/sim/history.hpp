@@ -34,6 +34,7 @@ private:
         reaping,
         expiries,
         cuts,
+        usurpers,
         restarts,
         moves,
         deaths,
