@@ -22,7 +22,11 @@ ensemble::ensemble(timeline& time, dice& chance, ensemble_options options)
     pulse();
 }
 
-ensemble::~ensemble() = default;
+/// What is still under way keeps its connection alive.
+ensemble::~ensemble() {
+    for (const auto& weak : sockets_)
+        if (const auto one = weak.lock()) one->forget();
+}
 
 duration ensemble::latency(duration usual) {
     const auto once = chance_.between(usual / 2, 2 * usual);
@@ -31,7 +35,10 @@ duration ensemble::latency(duration usual) {
 }
 
 std::shared_ptr<socket> ensemble::connect(int number) {
-    return std::make_shared<socket>(*this, ++last_connection_, number);
+    std::erase_if(sockets_, [](const auto& one) { return one.expired(); });
+    auto made = std::make_shared<socket>(*this, ++last_connection_, number);
+    sockets_.push_back(made);
+    return made;
 }
 
 bool ensemble::accepts(int number) const {

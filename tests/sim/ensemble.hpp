@@ -123,6 +123,7 @@ private:
     bool election_under_way_ = false;
     std::int64_t last_session_ = 0;
     std::uint64_t last_connection_ = 0;
+    std::vector<std::weak_ptr<socket>> sockets_;
 
     tree truth_;
     std::vector<logged> history_;

@@ -95,6 +95,11 @@ void socket::lose() {
     });
 }
 
+void socket::forget() noexcept {
+    up_.lose();
+    down_.lose();
+}
+
 void socket::hold_until(time_point when) {
     up_.hold_until(when);
     down_.hold_until(when);

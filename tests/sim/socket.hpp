@@ -46,6 +46,8 @@ public:
     /// Is lost, at each end at another moment; some of what is under way still arrives.
     void lose();
     void hold_until(time_point when);
+    /// Nothing arrives any more.
+    void forget() noexcept;
 
     const std::uint64_t identity;
     const int server;
