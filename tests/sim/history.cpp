@@ -43,9 +43,9 @@ history::history(std::uint64_t seed, std::function<void(const std::string&)> not
     for (int n = 0; n < count; ++n)
         add_process();
     // Most histories are about one lock.
-    kinds_.push_back(static_cast<job::kind>(chance_.below(6)));
+    kinds_.push_back(static_cast<job::kind>(chance_.below(7)));
     while (chance_.one_in(3))
-        kinds_.push_back(static_cast<job::kind>(chance_.below(6)));
+        kinds_.push_back(static_cast<job::kind>(chance_.below(7)));
     if (kinds_[0] == job::read || kinds_[0] == job::write) kinds_ = {job::read, job::write};
     plan_jobs();
     if (std::count(troubles_.begin(), troubles_.end(), true) > 0) misfortune();

@@ -15,12 +15,14 @@ struct process::locks {
         , other(zk, all.other.directory, {.name = "other"})
         , b(zk, all.shared.directory)
         , c(zk, all.simple.directory)
-        , d(zk, "/locks/d", all.semaphore.permits) {}
+        , d(zk, "/locks/d", all.semaphore.permits)
+        , e(zk, all.election.directory) {}
 
     mutex a, other;
     shared_mutex b;
     simple_mutex c;
     semaphore d;
+    election e;
 };
 
 struct process::call {
@@ -67,6 +69,8 @@ contested& process::lock_of(job::kind what) const {
         return contested_.simple;
     case job::permit:
         return contested_.semaphore;
+    case job::campaign:
+        return contested_.election;
     default:
         return contested_.shared;
     }
@@ -74,7 +78,8 @@ contested& process::lock_of(job::kind what) const {
 
 void process::begin(const job& what) {
     if (!client_) return;
-    static constexpr const char* names[] = {"lock", "other", "read", "write", "simple", "permit"};
+    static constexpr const char* names[] = {"lock",   "other",  "read",    "write",
+                                            "simple", "permit", "campaign"};
     const auto c = std::make_shared<call>();
     c->what = what;
     c->name = host_->name + ' ' + std::to_string(calls_.size() + 1) + ' ' + names[what.what];
@@ -113,6 +118,8 @@ void process::ask_as(const job& what, Token token) {
         }
     };
     switch (what.what) {
+    case job::campaign: // there is no other way to ask
+        return locks_->e.campaign(std::move(token));
     case job::mutex:
         return ask_exclusively(locks_->a);
     case job::other:

@@ -4,6 +4,7 @@
 #include "sim/host.hpp"
 
 #include <paddock/client.hpp>
+#include <paddock/election.hpp>
 #include <paddock/mutex.hpp>
 #include <paddock/semaphore.hpp>
 #include <paddock/shared_mutex.hpp>
@@ -26,11 +27,12 @@ struct contested_locks {
     contested shared{"/locks/b", "-__"};
     contested simple{"/locks/c"};
     contested semaphore{"/locks/d/leases", "", 2};
+    contested election{"/locks/e", "-latch-"};
 };
 
 /// One call of the application: how it asks for which lock, and what it does with it.
 struct job {
-    enum kind { mutex, other, read, write, simple, permit } what = mutex;
+    enum kind { mutex, other, read, write, simple, permit, campaign } what = mutex;
     enum way { wait, only_if_free, limited } how = wait;
     duration limit{0};
     std::optional<duration> cancelled_after{};
