@@ -53,6 +53,7 @@ private:
     std::string path(const holding& h) const { return root_ + std::string(h.held->path()); }
     bool exists(const holding& h) const;
     bool counts(const holding& h) const;
+    void check_news(const holding& h) const;
     void check_order(const holding& h) const;
     void check_token(const holding& h);
 
