@@ -1,0 +1,1 @@
+// The rules of a simple lock, step by step.
