@@ -105,6 +105,10 @@ std::string simple_lock::marker(rules::node_id id) const {
                         rules::marker_name(client().claims(), id, rules::name_of(terms_.path)));
 }
 
+bool simple_lock::of_session(const native::reply& r) const {
+    return r.stat && r.stat->ephemeral_owner == client().session_id();
+}
+
 /// Of both, in the budget of nodes.
 std::size_t simple_lock::node_bytes() const {
     constexpr std::size_t length_fields = 8;
@@ -170,6 +174,7 @@ void simple_lock::carry_out(const rules::simple_act::look& a) {
                        simple::looked_answer{.result = rules::judge(rules::request::look, r.rc),
                                              .code = r.rc,
                                              .ours = r.value == self->data_,
+                                             .of_session = self->of_session(r),
                                              .czxid = r.stat ? r.stat->czxid : 0,
                                              .watched = self->watch_->answered(waiter, r.rc == 0)});
         });

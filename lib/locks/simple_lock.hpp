@@ -112,6 +112,7 @@ private:
 
     void finish(rules::caller_key who, error_code why, guard what);
     std::string marker(rules::node_id id) const;
+    bool of_session(const native::reply& r) const;
     std::size_t node_bytes() const;
 
     simple_terms terms_;

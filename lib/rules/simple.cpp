@@ -149,6 +149,7 @@ void simple::fail_all(simple_act::why reason, int code) {
 }
 
 void simple::look() {
+    if (looking_) actions_.push_back(simple_act::forget{}); // two reads would share one watch
     looking_ = true;
     actions_.push_back(simple_act::look{++looks_});
 }

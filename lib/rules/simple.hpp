@@ -101,7 +101,8 @@ public:
     struct looked_answer {
         outcome result;
         int code = 0;
-        bool ours = false; ///< what the present race, or hold, wrote is in the node
+        bool ours = false;       ///< what the present race wrote is in the node
+        bool of_session = false; ///< its owner is this session
         std::int64_t czxid = 0;
         bool watched = true; ///< false: there is no room for a watch
     };

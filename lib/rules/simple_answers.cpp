@@ -91,7 +91,8 @@ void simple::judge_made(const looked_answer& answer) {
         return;
     }
     const bool unreadable = answer.result == outcome::refused && made_ == outcome::done;
-    sweep(unreadable || made_ == outcome::lost); // else somebody has deleted ours at once
+    // With somebody else's data in it the node may be ours; else ours has been deleted at once.
+    sweep(unreadable || answer.of_session || made_ == outcome::lost);
     if (!unreadable) return judge_watch(answer);
     at_ = stage::idle;
     fail_all(simple_act::why::refused, answer.code);

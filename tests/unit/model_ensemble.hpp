@@ -59,6 +59,7 @@ struct reply {
     enum kind { answer, deleted, changed, child } what = answer;
     std::int32_t value = 0; ///< of the counter
     std::string data{};
+    std::int64_t owner = 0;
     int code = 0; ///< of the ensemble; only where the rules look at it
 };
 
@@ -377,6 +378,7 @@ private:
         } else {
             out.czxid = it->second.czxid;
             out.data = it->second.data;
+            out.owner = it->second.owner;
         }
     }
 

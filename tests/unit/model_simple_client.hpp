@@ -43,12 +43,21 @@ struct simple_world {
     std::function<void(const std::string&)> note;
     std::function<void(const session&, const std::string& marker, std::int64_t czxid)> granted;
 
-    /// A marker and the lock's node go together: executed for a client now, or too late.
-    void check_removal(const request& r) const {
-        if (r.what == request::remove) must(r.name != the_lock, "the lock's node is deleted alone");
+    /// The marker that was made together with the lock's node.
+    std::string marker() const {
+        const auto czxid = zk.czxid(the_lock) - 1;
+        for (const auto& [name, node] : zk.leader().nodes)
+            if (node.czxid == czxid) return name;
+        return {};
+    }
+    /// A request is executed for a client, now or too late.
+    void check_removal(const request& r) {
+        must(r.what != request::remove || r.name != the_lock, "the lock's node is deleted alone");
         if (r.what != request::remove_both || !zk.exists(r.name) || !zk.exists(r.other)) return;
-        must(zk.czxid(r.name) + 1 == zk.czxid(r.other) || bereft.contains(r.name),
-             "a stranger's node is deleted");
+        const auto its = marker();
+        if (its == r.name) return;
+        must(bereft.contains(r.name), "a stranger's node is deleted");
+        bereft.insert(its); // one misfortune leads to the next
     }
 };
 
@@ -131,6 +140,7 @@ private:
         used_ -= sweeping_.size();
         for (const auto& [id, o] : std::exchange(sweeping_, {}))
             tell(*o, &rules::simple::swept, id);
+        serve();
         for (auto& o : all)
             tell(*o, &rules::simple::expired);
     }
@@ -191,7 +201,6 @@ private:
         give();
     }
     void obey(simple_object& o, const simple_act::race& a) {
-        must(connected, "a race without a connection");
         must(o.held == 0 || o.lost, "a race for what it holds");
         o.data = marker(a.id);
         must(races_.insert(o.data).second, "an id in two races");
@@ -207,6 +216,7 @@ private:
                  rules::simple::looked_answer{.result = r.result,
                                               .code = r.code,
                                               .ours = r.data == o.data,
+                                              .of_session = r.owner == own.id,
                                               .czxid = r.czxid,
                                               .watched = watched});
         };
@@ -248,7 +258,8 @@ private:
     void obey(simple_object& o, const simple_act::fail& a) {
         const bool immediate = outcome_of(o, a.who);
         using simple_act::why;
-        must((a.reason == why::not_connected && immediate) ||
+        const bool throttled = a.reason == why::refused; // the look before it
+        must((immediate && (throttled || a.reason == why::not_connected)) ||
                  (a.reason == why::session_expired && o.how.fail_on_expiry) ||
                  (a.reason == why::over_budget && o.how.fail_over_budget),
              "failed");

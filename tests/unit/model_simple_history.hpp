@@ -149,7 +149,7 @@ private:
 
     /// An administrator deletes the lock's node and its marker; the careless one only one of them.
     void kick() {
-        const auto marker = marker_beside(world_.zk.czxid(the_lock));
+        const auto marker = world_.marker();
         const bool careless = !marker.empty() && happens(careless_kicks, 2);
         note(careless ? "a careless administrator deletes" : "an administrator deletes");
         if (careless && chance(2)) {
@@ -161,11 +161,6 @@ private:
             world_.bereft.insert(marker);
         else if (!marker.empty())
             world_.zk.remove(marker);
-    }
-    std::string marker_beside(std::int64_t czxid) const {
-        for (const auto& [name, node] : world_.zk.leader().nodes)
-            if (node.czxid + 1 == czxid) return name;
-        return {};
     }
 
     /// Of the requests under way some are executed, in their order; some of the writes may be
