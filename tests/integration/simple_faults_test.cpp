@@ -153,9 +153,8 @@ CO_TEST("a try_lock that makes the directory does not wait for another connectio
     simple_scene s(executor);
     co_await s.zk.connect();
     simple_mutex deep(s.zk, s.directory + "/not/there/lock");
-    s.proxy.hold_if(direction::up, [](const frame& f) {
-        return f.opcode == opcode::create_container;
-    });
+    s.proxy.hold_if(direction::up,
+                    [](const frame& f) { return f.opcode == opcode::create_container; });
     const auto a = ask_now(deep);
     co_await eventually([&] { return s.proxy.waiting(direction::up) > 0; });
     s.proxy.refuse(true);
