@@ -110,6 +110,7 @@ void simple::connected() {
 /// An immediate one does not wait for the next connection.
 void simple::disconnected() {
     connected_ = false;
+    if (at_ == stage::unsure) watched_ = false; // connected() looks again
     for (const auto who : std::exchange(glancing_, {}))
         actions_.push_back(simple_act::fail{who, simple_act::why::not_connected, 0});
     const auto left = std::erase_if(callers_, [this](const caller& one) {

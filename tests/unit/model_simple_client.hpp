@@ -240,6 +240,7 @@ private:
         });
     }
     void obey(simple_object& o, const simple_act::sweep& a) {
+        must(!a.both || a.id != o.held, "a node that is known to be gone is deleted");
         sweeping_.emplace(a.id, &o);
         if (a.both)
             remove(marker(a.id), a.id);
