@@ -83,3 +83,12 @@ expect '^rolled back$' 2 "$said"
 [ "$(ls "$folder" | wc -l)" -eq 2 ] || fail "drafts were left behind: $(ls "$folder")"
 [ "$(cat "$folder"/stock-*[1-9]*)" = 'apples 7
 pears 4' ] || fail "the stock is $(cat "$folder"/stock-*[1-9]*)"
+
+# Without SQLite it is not built; configured for tests it must be.
+if [ -x "$programs/fencing" ]; then
+  said=$(cd "$folder" && "$programs/fencing" "$server_address")
+  expect '^the first holder, before its pause: valid 1$' 1 "$said"
+  expect '^the next holder: written$' 1 "$said"
+  expect '^the first holder, after its pause: valid 0$' 1 "$said"
+  expect '^the first holder: refused$' 1 "$said"
+fi
