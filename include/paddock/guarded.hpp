@@ -163,13 +163,13 @@ asio::awaitable<guarded_result> run_guarded(const guard& held, guarded_plan plan
 ///
 /// Result: what happened, and why; the steps' exceptions are in there and not thrown. Throws
 /// `system_error` with `errc::bad_argument`, at the call, for an empty guard or a missing step.
-/// Cancellation safety: until the commit it is passed on to record or operate, and what was begun
-/// is restored. The commit is not cancelled when the lock is lost, its fence decides; it heeds
-/// terminal cancellation only, which leaves its outcome `unknown`. Restore heeds none. A program
-/// that ends in the middle restores nothing.
-/// Executor: the steps run on that of the coroutine that awaits it; with several threads, let that
-/// be a strand. Lifetime: the steps are kept until it has ended; the guard may go before, which
-/// counts as a lost lock. Thread safety: as guard's const members.
+/// Cancellation safety: before the commit, cancellation of any type cancels record or operate (all
+/// types), and what was begun is restored. The commit is not cancelled when the lock is lost, its
+/// fence decides; it heeds terminal cancellation only, which leaves its outcome `unknown`. Restore
+/// heeds none. A program that ends in the middle restores nothing. Executor: the steps run on that
+/// of the coroutine that awaits it; with several threads, let that be a strand. Lifetime: the steps
+/// are kept until it has ended; the guard may go before, which counts as a lost lock. Thread
+/// safety: as guard's const members.
 template <typename State>
 [[nodiscard]] asio::awaitable<guarded_result> guarded(const guard& held,
                                                       guarded_steps<State> steps) {

@@ -51,6 +51,11 @@ asio::awaitable<std::exception_ptr> failure_of(asio::awaitable<void> work) {
     }
 }
 
+/// What can be restored may be stopped by whatever cancellation comes first, of any type.
+asio::cancellation_type strongest(asio::cancellation_type how) noexcept {
+    return how == asio::cancellation_type::none ? how : asio::cancellation_type::all;
+}
+
 /// Whether a commit that failed like this may have been executed all the same.
 bool may_be_done(const std::exception_ptr& failure) {
     try {
@@ -68,11 +73,12 @@ bool may_be_done(const std::exception_ptr& failure) {
 
 asio::awaitable<guarded_result> guarded_run::run() {
     co_await asio::this_coro::throw_if_cancelled(false);
-    co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
+    co_await asio::this_coro::reset_cancellation_state(&strongest);
     guarded_result result;
     result.reason = co_await failure_of(until_lost());
     if (!result.reason) result.reason = co_await objection();
     if (!operating_) co_return result;
+    co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
     if (!result.reason) {
         // By itself it heeds terminal cancellation only.
         const auto executor = co_await asio::this_coro::executor;
