@@ -106,7 +106,7 @@ CO_TEST("a lock that is lost during operate cancels it, and what was recorded is
 }
 
 CO_TEST("a lease that ends unheard during operate is found out before the commit") {
-    scene s(executor, short_session(1s));
+    scene s(executor, short_session(3s));
     const guard g = co_await s.lock.lock();
     shelf goods;
     goods.steps.operate = [&](int&) -> asio::awaitable<void> {
