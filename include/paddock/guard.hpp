@@ -14,8 +14,9 @@
 namespace paddock {
 
 namespace detail {
+class guarded_run;
 class hold;
-}
+} // namespace detail
 
 /// The handle of a hold: as long as it lives, and valid() says so, the lock is held. Move-only. An
 /// empty guard (default constructed, moved from, or from a `try_lock` that found the lock taken)
@@ -174,6 +175,7 @@ public:
     const std::shared_ptr<detail::hold>& hold() const noexcept { return hold_; }
 
 private:
+    friend class detail::guarded_run;
     using hold_ptr = std::shared_ptr<detail::hold>;
 
     asio::any_io_executor executor() const;

@@ -6,6 +6,7 @@
 #include <paddock/election.hpp>
 #include <paddock/error.hpp>
 #include <paddock/guard.hpp>
+#include <paddock/guarded.hpp>
 #include <paddock/lock_all.hpp>
 #include <paddock/mutex.hpp>
 #include <paddock/options.hpp>

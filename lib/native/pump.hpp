@@ -147,6 +147,7 @@ private:
     bool stalled_ = false;  ///< the event loop has not run for a while before this turn
     bool in_turn_ = false;
     bool kicked_ = false;
+    bool submitted_ = false; ///< likewise, after a request
     bool closing_ = false;
     bool closed_ = false;
     unsigned more_ = 0; ///< events that the next turn is to begin with

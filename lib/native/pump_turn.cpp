@@ -31,7 +31,14 @@ void pump::kick() {
 /// When a request cannot be sent the C client closes the connection at once, and tells nobody.
 void pump::after_submit() {
     if (calls_->state() == state::not_connected) poisoned_ = true;
-    if (poisoned_ || !in_turn_) kick(); // a turn ends with interest() anyway
+    if (!poisoned_ && in_turn_) return; // it ends with interest() anyway
+    if (std::exchange(submitted_, true) || stopped()) return;
+    env_.post_soon([weak = weak_from_this()] {
+        const auto self = weak.lock();
+        if (!self) return;
+        self->submitted_ = false;
+        self->turn(0);
+    });
 }
 
 void pump::turn(unsigned events) {

@@ -52,6 +52,7 @@ public:
     std::uint64_t random() override { return random_(); }
 
     void post(unique_function<void()> task) override { tasks_->post(std::move(task)); }
+    void post_soon(unique_function<void()> task) override { tasks_->post_soon(std::move(task)); }
 
     std::unique_ptr<timer> make_timer() override { return make_asio_timer(strand_); }
     std::unique_ptr<wakeup> make_wakeup(unique_function<void()> woken) override {

@@ -2,6 +2,8 @@
 
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace paddock {
@@ -17,29 +19,53 @@ void asio_task_queue::post(unique_function<void()> task) {
     if (!std::exchange(scheduled_, true)) schedule();
 }
 
+void asio_task_queue::post_soon(unique_function<void()> task) {
+    std::unique_lock lock(mutex_);
+    if (running_ && !closed_) return soon_.push_back(std::move(task));
+    lock.unlock();
+    post(std::move(task));
+}
+
 void asio_task_queue::schedule() {
     boost::asio::post(strand_, [self = shared_from_this()] { self->run(); });
 }
 
-/// What the tasks post is run at once, too: it saves a way through the event loop. But not for
-/// ever: whoever posts himself again and again does not have the event loop for himself.
+/// What the tasks post waits for the next round, so that whoever posts himself again and again does
+/// not have the event loop for himself.
 void asio_task_queue::run() {
     std::unique_lock lock(mutex_);
-    for (auto left = tasks_per_turn; left > 0 && !tasks_.empty(); --left) {
-        auto task = std::move(tasks_.front());
-        tasks_.pop_front();
+    running_ = true;
+    try {
+        run(tasks_, std::min(tasks_.size(), tasks_per_turn), lock);
+        running_ = false;
+        auto soon = std::exchange(soon_, {});
+        run(soon, soon.size(), lock);
+    } catch (...) { // it is the caller of io_context::run() who hears of it
+        running_ = false;
+        tasks_.insert(tasks_.end(), std::make_move_iterator(soon_.begin()),
+                      std::make_move_iterator(soon_.end()));
+        soon_.clear();
+        go_on();
+        throw;
+    }
+    go_on();
+}
+
+/// The first of them, each without the lock.
+void asio_task_queue::run(tasks& all, std::size_t count, std::unique_lock<std::mutex>& lock) {
+    for (; count > 0 && !all.empty() && !closed_; --count) {
+        auto task = std::move(all.front());
+        all.pop_front();
         lock.unlock();
         try {
             task();
-        } catch (...) { // it is the caller of io_context::run() who hears of it
+        } catch (...) {
             lock.lock();
-            go_on();
             throw;
         }
         task = {}; // not under the lock
         lock.lock();
     }
-    go_on();
 }
 
 void asio_task_queue::go_on() {
@@ -48,10 +74,11 @@ void asio_task_queue::go_on() {
 }
 
 void asio_task_queue::close() noexcept {
-    std::deque<unique_function<void()>> dropped;
+    tasks dropped, soon;
     const std::lock_guard lock(mutex_);
     closed_ = true;
     dropped.swap(tasks_);
+    soon.swap(soon_);
     strand_ = {};
 }
 

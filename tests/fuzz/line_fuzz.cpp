@@ -70,11 +70,7 @@ public:
         auto it = living_.begin();
         std::advance(it, static_cast<std::ptrdiff_t>(which % living_.size()));
         if (*it == own_) return;
-        const auto name = *it;
-        living_.erase(it);
-        if (watched_.erase(name) == 0) return;
-        line_.node_event(name, true);
-        obey();
+        remove(std::string(*it));
     }
     /// A revoke, say.
     void change(std::size_t which) {
@@ -88,27 +84,28 @@ public:
     }
     /// Everybody before us goes, and we are granted.
     void end() {
-        for (;;) {
-            const auto before = first_before_us();
-            if (!before) break;
-            expect(!granted_, "granted beside", *before);
-            const auto at = std::distance(living_.begin(), living_.find(*before));
-            remove(static_cast<std::size_t>(at));
+        for (const auto& name : before_us()) {
+            expect(!granted_, "granted beside", name);
+            remove(name);
         }
         expect(granted_, "not granted, though nobody is before", own_);
     }
 
 private:
-    std::optional<std::string> first_before_us() const {
-        std::optional<std::pair<std::int64_t, std::string>> first;
+    std::vector<std::string> before_us() const {
+        std::vector<std::string> names;
         for (const auto& name : living_) {
             const auto number = number_of(name);
-            if (!number ||
-                std::pair(*number, name) >= std::pair<std::int64_t, std::string>(sequence_, own_))
-                continue;
-            if (!first || std::pair(*number, name) < *first) first.emplace(*number, name);
+            if (number && std::tuple(*number, name) < std::tuple(std::int64_t{sequence_}, own_))
+                names.push_back(name);
         }
-        return first ? std::optional(first->second) : std::nullopt;
+        return names;
+    }
+    void remove(const std::string& name) {
+        living_.erase(name);
+        if (watched_.erase(name) == 0) return;
+        line_.node_event(name, true);
+        obey();
     }
 
     void obey() {
@@ -134,8 +131,8 @@ private:
     void obey(const act::watch_own& a) { line_.own_watched(a.who, a.id, {outcome::done, 5}); }
     void obey(const act::forget& a) { watched_.erase(a.name); }
     void obey(const act::grant&) {
-        const auto before = first_before_us();
-        expect(!before, "granted beside", before.value_or(""));
+        const auto before = before_us();
+        expect(before.empty(), "granted beside", before.empty() ? "" : before.front());
         granted_ = true;
     }
     void obey(const act::warn&) {}

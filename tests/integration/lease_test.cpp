@@ -214,27 +214,30 @@ CO_TEST(
 CO_TEST("who cancels the run cancels the work, and hears what the work says") {
     scene s(executor);
     const guard g = co_await s.lock.lock();
-    asio::cancellation_signal stop;
-    error_code said;
-    bool done = false;
-    auto runs = [&]() -> asio::awaitable<void> {
-        co_await g.run([&]() -> asio::awaitable<void> {
-            asio::steady_timer long_work(executor, 1h);
-            co_await long_work.async_wait(asio::use_awaitable);
-        });
-    };
-    asio::co_spawn(executor, runs(),
-                   asio::bind_cancellation_slot(stop.slot(), [&](std::exception_ptr failure) {
-                       said = outcome_of([&] {
-                           if (failure) std::rethrow_exception(failure);
-                       });
-                       done = true;
-                   }));
-    co_await s.zk.exists("/");
-    stop.emit(asio::cancellation_type::terminal);
-    co_await eventually([&] { return done; });
-    CHECK(said == asio::error::operation_aborted);
-    CHECK(g.valid());
+    for (const auto how : {asio::cancellation_type::terminal, asio::cancellation_type::total}) {
+        asio::cancellation_signal stop;
+        error_code said;
+        bool done = false;
+        auto runs = [&]() -> asio::awaitable<void> {
+            co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
+            co_await g.run([&]() -> asio::awaitable<void> {
+                asio::steady_timer long_work(executor, 1h);
+                co_await long_work.async_wait(asio::use_awaitable);
+            });
+        };
+        asio::co_spawn(executor, runs(),
+                       asio::bind_cancellation_slot(stop.slot(), [&](std::exception_ptr failure) {
+                           said = outcome_of([&] {
+                               if (failure) std::rethrow_exception(failure);
+                           });
+                           done = true;
+                       }));
+        co_await s.zk.exists("/");
+        stop.emit(how);
+        co_await eventually([&] { return done; });
+        CHECK(said == asio::error::operation_aborted);
+        CHECK(g.valid());
+    }
 }
 
 CO_TEST("work under a lost guard does not begin to wait, and an empty guard runs nothing") {

@@ -5,7 +5,8 @@ set -eu
 root=$1
 programs=$2
 . "$root/tests/support/server.sh"
-trap stop_server EXIT
+folder=$(mktemp -d) # for what samples leave behind
+trap 'stop_server; rm -rf "$folder"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
@@ -75,3 +76,19 @@ expect '^(left|middle|right) migrates, token [0-9]+$' 3 "$said"
 printf '%s\n' "$said" | awk '
   / migrates, / { if (inside) exit 1; inside = 1 }
   / is done$/ { inside = 0 }' || fail "$said"
+
+said=$(cd "$folder" && "$programs/stock_of_goods" "$server_address")
+expect '^sold$|^7 apples left$' 2 "$said"
+expect '^rolled back$' 2 "$said"
+[ "$(ls "$folder" | wc -l)" -eq 2 ] || fail "drafts were left behind: $(ls "$folder")"
+[ "$(cat "$folder"/stock-*[1-9]*)" = 'apples 7
+pears 4' ] || fail "the stock is $(cat "$folder"/stock-*[1-9]*)"
+
+# Without SQLite it is not built; configured for tests it must be.
+if [ -x "$programs/fencing" ]; then
+  said=$(cd "$folder" && "$programs/fencing" "$server_address")
+  expect '^the first holder, before its pause: valid 1$' 1 "$said"
+  expect '^the next holder: written$' 1 "$said"
+  expect '^the first holder, after its pause: valid 0$' 1 "$said"
+  expect '^the first holder: refused$' 1 "$said"
+fi

@@ -5,6 +5,7 @@
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/experimental/parallel_group.hpp>
@@ -21,14 +22,17 @@ namespace paddock::detail {
 template <typename Work>
 using work_result = typename std::invoke_result_t<Work&>::value_type;
 
-/// The work, with its result put where co_spawn does not have to make an empty one first.
+/// The work, with its result put where co_spawn does not have to make an empty one first. A spawned
+/// coroutine by itself would heed terminal cancellation only, whatever its parent lets through.
 template <typename Work, typename Result>
 asio::awaitable<void> put_result(Work& work, std::optional<Result>& result) {
+    co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
     result.emplace(co_await work());
 }
 
 template <typename Work>
 asio::awaitable<void> put_result(Work& work, std::optional<bool>&, std::true_type) {
+    co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
     co_await work();
 }
 

@@ -1,0 +1,88 @@
+// A stock of goods, and orders that are carried out as a whole or not at all, even if the lock is
+// lost in the middle: each writes a file of its own, and a node says which file counts.
+//     stock_of_goods [host:port,…]       leaves files in the current folder
+#include <paddock/paddock.hpp>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/use_future.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace asio = boost::asio;
+using goods = std::map<std::string, int>;
+
+goods load(const std::string& file) {
+    goods stock;
+    std::ifstream in(file);
+    for (std::string item; in >> item;)
+        in >> stock[item];
+    return stock;
+}
+
+void save(const std::string& file, const goods& stock) {
+    std::ofstream out(file);
+    for (const auto& [item, count] : stock)
+        out << item << ' ' << count << '\n';
+    if (!out.flush()) throw std::runtime_error("cannot write " + file);
+}
+
+struct change {
+    std::string draft; // a file that only this hold knows: the fencing token is in its name
+    goods stock;
+};
+
+asio::awaitable<void> order(paddock::client& zk, paddock::mutex mutex, goods wanted, bool kick) {
+    paddock::guard hold = co_await mutex.lock();
+    paddock::guarded_steps<change> steps;
+    steps.record = [&]() -> asio::awaitable<change> {
+        const auto now = co_await zk.get("/stock-of-goods");
+        co_return change{"stock-" + std::to_string(hold.fencing_token().zxid), load(now.data)};
+    };
+    steps.operate = [&](change& c) -> asio::awaitable<void> {
+        for (const auto& [item, count] : wanted) {
+            if ((c.stock[item] -= count) < 0) throw std::runtime_error("too few " + item);
+            save(c.draft, c.stock);
+        }
+        if (kick) co_await zk.remove(std::string(hold.path()), -1); // as an administrator may
+    };
+    steps.commit = [](change& c) { // executed only if the lock is still held
+        return std::vector<paddock::operation>{paddock::op::set{"/stock-of-goods", c.draft}};
+    };
+    steps.restore = [](change& c) -> asio::awaitable<void> {
+        std::filesystem::remove(c.draft); // and nothing else: the next holder may be at work
+        co_return;
+    };
+    const auto result = co_await paddock::guarded(hold, std::move(steps));
+    const bool restored = result.outcome == paddock::guarded_outcome::restored;
+    std::cout << (result ? "sold\n" : restored ? "rolled back\n" : "in doubt\n");
+}
+
+asio::awaitable<void> sell(std::string servers) {
+    paddock::client zk(co_await asio::this_coro::executor, servers);
+    paddock::mutex mutex(zk, "/locks/stock");
+    const goods all{{"apples", 10}, {"pears", 5}};
+    const goods few{{"apples", 3}, {"pears", 1}}, many{{"apples", 1}, {"pears", 9}};
+    save("stock-0", all);
+    const paddock::create_options for_this_run{.mode = paddock::create_mode::ephemeral};
+    co_await zk.create("/stock-of-goods", "stock-0", for_this_run);
+    co_await order(zk, mutex, few, false);
+    co_await order(zk, mutex, many, false);
+    co_await order(zk, mutex, few, true);
+    const auto now = co_await zk.get("/stock-of-goods");
+    std::cout << load(now.data)["apples"] << " apples left\n";
+    co_await zk.close();
+}
+
+int main(int argc, char** argv) {
+    asio::io_context io;
+    auto done = co_spawn(io, sell(argc > 1 ? argv[1] : "localhost:2181"), asio::use_future);
+    io.run();
+    done.get();
+}
