@@ -1,0 +1,47 @@
+#pragma once
+
+#include "support/co_test.hpp"
+
+#include <paddock/paddock.hpp>
+
+#include <boost/asio/steady_timer.hpp>
+
+#include <algorithm>
+
+// What the tests of this folder measure by the machine-wide clock, while the event loop runs.
+
+namespace paddock::test {
+
+inline double in_seconds(boot_clock::duration time) {
+    return std::chrono::duration<double>(time).count();
+}
+
+inline asio::awaitable<void> a_moment() {
+    asio::steady_timer timer(co_await asio::this_coro::executor, 1ms);
+    co_await timer.async_wait(asio::use_awaitable);
+}
+
+/// The least validity that a guard had left while it was looked at for so long.
+inline asio::awaitable<boot_clock::duration> least_validity(const guard& g,
+                                                            boot_clock::duration looked_at) {
+    auto least = boot_clock::duration::max();
+    const auto end = boot_clock::now() + looked_at;
+    while (boot_clock::now() < end) {
+        least = std::min(least, g.valid_until() - boot_clock::now());
+        co_await a_moment();
+    }
+    co_return least;
+}
+
+/// Waits until a guard is not valid any more, and says until when it claimed to be.
+inline asio::awaitable<boot_clock::time_point> end_of_validity(const guard& g) {
+    boot_clock::time_point last{};
+    for (;;) {
+        const auto until = g.valid_until();
+        if (!g.valid()) co_return last;
+        last = std::max(last, until);
+        co_await a_moment();
+    }
+}
+
+} // namespace paddock::test
