@@ -14,6 +14,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -35,18 +37,21 @@ struct wishes {
     crew_terms crew{};
 } wished;
 
+double in_seconds(boot_clock::duration time) { return std::chrono::duration<double>(time).count(); }
+
 /// Looks after the processes meanwhile; throws when it takes too long.
 void until(crew& workers, const std::string& what, const std::function<bool()>& predicate) {
     const auto deadline = steady_clock::now() + scaled(60s);
     while (!predicate()) {
         if (steady_clock::now() > deadline) throw std::runtime_error("not in time: " + what);
         workers.check_alive();
-        std::this_thread::sleep_for(20ms);
+        std::this_thread::sleep_for(50ms);
     }
 }
 
-/// Each process is granted each lock some more.
-void until_progress(crew& workers, const char* when) {
+/// Each process is granted each lock some more. Returns how long that took.
+boot_clock::duration until_progress(crew& workers, const char* when) {
+    const auto begin = boot_clock::now();
     const auto before = workers.grants();
     until(workers, std::string("everybody makes progress ") + when, [&] {
         const auto now = workers.grants();
@@ -55,6 +60,7 @@ void until_progress(crew& workers, const char* when) {
             return old == before.end() || one.second > old->second + 2;
         });
     });
+    return boot_clock::now() - begin;
 }
 
 std::vector<std::string> ephemerals(foreigner& by, const std::string& directory) {
@@ -100,8 +106,6 @@ void rage(crew& workers, faults& trouble) {
     }
     trouble.take_back(true);
 }
-
-double in_seconds(boot_clock::duration time) { return std::chrono::duration<double>(time).count(); }
 
 void report(const findings& found, const faults& trouble) {
     std::printf("seed %u, %d s of faults, %zu processes, session timeout %d ms\n", wished.seed,
@@ -161,7 +165,8 @@ TEST_CASE("nobody is let in beside another, and all go on when the faults are ov
         until_progress(workers, "before there are faults");
         rage(workers, trouble);
         ensemble.await_leader();
-        until_progress(workers, "when the faults are over");
+        const auto took = until_progress(workers, "when the faults are over");
+        std::printf("after the faults everybody made progress within %.2f s\n", in_seconds(took));
         workers.tell_to_stop();
         const auto deadline = steady_clock::now() + scaled(60s);
         while (!workers.done() && steady_clock::now() < deadline)

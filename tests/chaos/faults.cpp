@@ -42,10 +42,11 @@ void faults::begin(const std::string& kind, const std::string& whom, bool& busy,
 }
 
 void faults::inject() {
-    const auto what = any(10);
-    if (what < 6)
+    // Who is stopped or killed stops everybody behind him until his session is over.
+    const auto what = any(20);
+    if (what < 13)
         disturb_link();
-    else if (what < 8)
+    else if (what < 15)
         disturb_worker();
     else
         disturb_server();
@@ -114,8 +115,8 @@ void faults::disturb_worker() {
         return;
     }
     workers_.pause(post);
-    begin("process stopped", whom, worker_busy_[post], percent(5, 250),
-          [this, post] { workers_.resume(post); });
+    begin("process stopped", whom, worker_busy_[post],
+          any(2) == 0 ? percent(5, 90) : percent(90, 250), [this, post] { workers_.resume(post); });
 }
 
 /// One at a time, and with some rest behind it: two of three must be able to work now and then.

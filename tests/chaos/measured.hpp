@@ -7,6 +7,7 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include <algorithm>
+#include <vector>
 
 // What the tests of this folder measure by the machine-wide clock, while the event loop runs.
 
@@ -21,16 +22,17 @@ inline asio::awaitable<void> a_moment() {
     co_await timer.async_wait(asio::use_awaitable);
 }
 
-/// The least validity that a guard had left while it was looked at for so long.
-inline asio::awaitable<boot_clock::duration> least_validity(const guard& g,
-                                                            boot_clock::duration looked_at) {
-    auto least = boot_clock::duration::max();
+/// How much validity a guard had left, each millisecond for so long; the least first.
+inline asio::awaitable<std::vector<boot_clock::duration>>
+validity_left(const guard& g, boot_clock::duration looked_at) {
+    std::vector<boot_clock::duration> seen;
     const auto end = boot_clock::now() + looked_at;
     while (boot_clock::now() < end) {
-        least = std::min(least, g.valid_until() - boot_clock::now());
+        seen.push_back(g.valid_until() - boot_clock::now());
         co_await a_moment();
     }
-    co_return least;
+    std::sort(seen.begin(), seen.end());
+    co_return seen;
 }
 
 /// Waits until a guard is not valid any more, and says until when it claimed to be.
