@@ -1,11 +1,13 @@
 #!/bin/sh
 # Builds paddock and runs its tests. The last line is "N passed, N failed".
 #
-#   sh tests/run.sh [--quick] [--asan | --tsan] [--clang] [--no-install] [filter…]
+#   sh tests/run.sh [--quick] [--asan | --tsan] [--teardown] [--clang] [--no-install] [filter…]
 #
 #   --quick       leaves out what takes longer than a minute
 #   --asan        with g++'s address and undefined behaviour sanitizers
 #   --tsan        with g++'s thread sanitizer
+#   --teardown    every coroutine test runs once more, and is destroyed somewhere on its way
+#                 (PADDOCK_TEARDOWN=every: at every step of it; takes very long)
 #   --clang       with clang 14 instead of g++
 #   --no-install  does not check the installation
 #   --werror      warnings are errors
@@ -34,6 +36,7 @@ while [ "$left" -gt 0 ]; do
   shift
   case $argument in
     --asan | --tsan) sanitizer=${argument#--} ;;
+    --teardown) PADDOCK_TEARDOWN=${PADDOCK_TEARDOWN:-1}; export PADDOCK_TEARDOWN ;;
     --clang) compiler=clang++-14 ;;
     --werror) werror=yes ;;
     --quick) quick=yes ;;
@@ -61,8 +64,12 @@ need_packages $build_packages $server_packages $test_packages $interop_packages 
 [ -z "$no_install" ] || set -- "$@" --no-suite install
 options="-Dtests=enabled ${werror:+-Dwerror=true}"
 flags=
+# Warnings as errors are for machines, which do not look into the programs with a debugger.
+[ -z "$werror" ] || options="$options -Ddebug=false"
 # For clang it is the compiling that counts: its warnings do not depend on the optimisation.
 [ "$compiler" = g++ ] || options="$options -Doptimization=0"
+# The samples are run in the plain build.
+[ -z "$sanitizer" ] || options="$options -Dsamples=disabled"
 case $sanitizer in
   asan)
     options="$options -Db_sanitize=address,undefined -Doptimization=1"

@@ -1,4 +1,3 @@
-// Who waits, and the session's ups and downs. The race itself is in simple_race.cpp.
 #include "locks/simple_lock.hpp"
 
 #include "line/parents.hpp"
@@ -8,7 +7,7 @@
 #include "session/call.hpp"
 #include "session/listing.hpp"
 
-#include <algorithm>
+#include <array>
 #include <chrono>
 #include <utility>
 
@@ -16,237 +15,248 @@ namespace paddock::detail {
 
 namespace {
 using namespace std::chrono_literals;
-constexpr auto patience = 250ms; ///< before what could not be done is tried again
+constexpr auto patience = 250ms;     ///< before what could not be done is tried again
+constexpr std::size_t envelope = 64; ///< of a request, around paths and data
 } // namespace
+
+using rules::simple;
 
 simple_asking::simple_asking(std::shared_ptr<simple_lock> what,
                              handler<void(error_code, guard)>&& h, kind how)
     : asking(what->terms().client, std::move(h), how), lock_(std::move(what)) {}
 
 void simple_asking::begin() {
-    lock_->enter(std::static_pointer_cast<simple_asking>(shared_from_this()));
+    lock_->enter(key_, std::static_pointer_cast<simple_asking>(shared_from_this()));
 }
 
-void simple_asking::abandoned() { lock_->leave(*this); }
+void simple_asking::abandoned() { lock_->leave(key_); }
 
-void simple_tenure::release() { lock_->give_back(*this); }
+void simple_tenure::release() { lock_->tell(&simple::release, id_); }
 
 void simple_tenure::when_gone(unique_function<void(error_code)> gone) {
-    lock_->terms().client->sweeper().when_gone(marker, std::move(gone));
+    lock_->terms().client->sweeper().when_gone(marker_, std::move(gone));
 }
 
 void simple_tenure::ended(error_code why) {
-    if (why == errc::node_deleted) lock_->gone_by_hand(*this); // verify() has found out
+    if (why == errc::node_deleted) lock_->tell(&simple::gone, id_); // verify() has found out
 }
 
 simple_lock::~simple_lock() {
-    if (following_ == 0) return;
-    client().post([zk = terms_.client, who = following_, path = terms_.path, watch = watch_,
-                   timer = std::move(pause_)] {
-        zk->stop_waiting(who);
-        if (watch != 0) zk->watches().drop(path, watch);
+    if (!started_) return;
+    client().post([zk = terms_.client, watch = std::move(watch_), timer = std::move(pause_)] {
+        if (watch) watch->forget();
     });
 }
 
-void simple_lock::enter(caller who) {
-    follow_session();
-    if (who->only_if_free()) return look_first(std::move(who));
-    waiting_.push_back(std::move(who));
-    go_on();
+/// Only now: the constructor may run in any thread.
+void simple_lock::start() {
+    if (std::exchange(started_, true)) return;
+    rules_.emplace(
+        client().claims(),
+        rules::simple_terms{.fail_on_expiry = terms_.on_expiry == on_expiry::fail,
+                            .fail_over_budget = terms_.on_over_budget == on_over_budget::fail});
+    watch_ = std::make_shared<lookout>(client().watches(), terms_.path, watch_kind::data,
+                                       [weak = weak_from_this()](watch_event what) {
+                                           const auto self = weak.lock();
+                                           if (self)
+                                               self->tell(&simple::changed,
+                                                          what == watch_event::deleted);
+                                       });
+    pause_ = client().env().make_timer();
+    client().listen(weak_from_this());
+    if (client().state() == client_state::connected) rules_->connected();
 }
 
-/// Nothing is written when the lock is taken: what this object knows comes first, then a look.
-void simple_lock::look_first(caller who) {
-    if (!connected()) return who->fail(errc::not_connected, terms_.on_over_budget);
-    if (stage_ != stage::idle || !waiting_.empty()) return who->finish({}, {});
+void simple_lock::enter(rules::caller_key& key, caller who) {
+    start();
+    key = ++last_; // before the rules may answer
+    const bool immediate = who->only_if_free();
+    callers_.emplace(key, std::move(who));
+    tell(&simple::enter, key, immediate);
+}
+
+void simple_lock::leave(rules::caller_key who) {
+    if (callers_.erase(who) > 0) tell(&simple::quit, who);
+}
+
+void simple_lock::on_closed(error_code why) {
+    pause_.reset();
+    if (const auto turn = std::exchange(waiting_, 0)) client().node_budget().stop_waiting(turn);
+    rules_.reset();
+    if (const auto held = hold_.lock()) held->end(why);
+    for (const auto& [key, one] : std::exchange(callers_, {}))
+        one->finish(why, {});
+}
+
+void simple_lock::carry_out() {
+    if (std::exchange(carrying_out_, true)) return; // the loop below sees what was added
+    const auto alive = shared_from_this();
+    while (rules_) {
+        const auto actions = rules_->take();
+        if (actions.empty()) break;
+        for (const auto& action : actions)
+            std::visit([this](const auto& a) { carry_out(a); }, action);
+    }
+    carrying_out_ = false;
+}
+
+std::string simple_lock::marker(rules::node_id id) const {
+    return rules::child(terms_.directory,
+                        rules::marker_name(client().claims(), id, rules::name_of(terms_.path)));
+}
+
+bool simple_lock::of_session(const native::reply& r) const {
+    return r.stat && r.stat->ephemeral_owner == client().session_id();
+}
+
+/// Of both, in the budget of nodes.
+std::size_t simple_lock::node_bytes() const {
+    constexpr std::size_t length_fields = 8;
+    return terms_.path.size() + marker(0).size() + length_fields;
+}
+
+void simple_lock::carry_out(const rules::simple_act::glance& a) {
     if (terms_.sync_first) catch_up(client(), lane::user, terms_.path);
     client().gate().submit(
         lane::user, answered_by::server, 0,
         [path = terms_.path](native::calls& c, std::unique_ptr<native::completion> done) {
             return c.exists(path, false, std::move(done));
         },
-        [self = shared_from_this(), who](const native::reply& r) {
-            if (!who->open()) return;
-            if (self->client().closed()) return who->finish(self->client().close_reason(), {});
-            const auto result = rules::judge(rules::request::look, r.rc);
-            if (result == rules::outcome::lost || result == rules::outcome::not_sent)
-                return who->fail(errc::not_connected, self->terms_.on_over_budget);
-            const bool idle = self->stage_ == stage::idle && self->waiting_.empty();
-            if (result == rules::outcome::done || !idle) return who->finish({}, {});
-            if (result != rules::outcome::missing) return who->finish(zookeeper_error(r.rc), {});
-            self->waiting_.push_back(who);
-            self->go_on();
+        [self = shared_from_this(), who = a.who](const native::reply& r) {
+            self->tell(&simple::glanced, who, rules::judge(rules::request::look, r.rc), r.rc);
         });
 }
 
-void simple_lock::leave(const simple_asking& who) {
-    std::erase_if(waiting_, [&](const caller& one) { return one.get() == &who; });
-    if (!waiting_.empty()) return;
-    switch (stage_) {
-    case stage::saving:
-        client().node_budget().stop_waiting(std::exchange(saving_, 0));
-        break;
-    case stage::unsure:
-    case stage::settling:
-        perhaps_made();
-        break;
-    case stage::watching:
-        break;
-    default: // what is under way comes to its end
-        return go_on();
-    }
-    ++turn_;
-    stage_ = stage::idle;
-    go_on();
-}
-
-/// Takes the next step, if one can be taken.
-void simple_lock::go_on() {
-    if (stage_ != stage::idle || paused_) return;
-    if (waiting_.empty()) return forget_watch(true);
-    if (!connected()) return;
-    reserve();
-}
-
-void simple_lock::pause() {
-    paused_ = true;
-    if (!pause_) pause_ = client().env().make_timer();
-    pause_->arm(client().env().now() + patience, [weak = weak_from_this()] {
-        const auto self = weak.lock();
-        if (!self) return;
-        self->paused_ = false;
-        if (self->connected()) self->on_state(client_state::connected);
+void simple_lock::carry_out(const rules::simple_act::reserve&) {
+    auto& all = client().node_budget();
+    if (all.take(node_bytes())) return tell(&simple::reserved);
+    waiting_ = all.wait(node_bytes(), [self = shared_from_this()] {
+        self->waiting_ = 0;
+        self->tell(&simple::reserved);
     });
+    tell(&simple::crowded);
 }
 
-void simple_lock::reserve() {
-    constexpr std::size_t length_fields = 8;
-    const auto marker = rules::marker_name(client().claims(), 0, rules::name_of(terms_.path));
-    const auto bytes =
-        terms_.path.size() + terms_.directory.size() + 1 + marker.size() + length_fields;
-    if (client().node_budget().take(bytes)) {
-        bytes_ = bytes;
-        return race();
-    }
-    if (terms_.on_over_budget == on_over_budget::fail) return fail_all(errc::over_budget);
-    dismiss_impatient({});
-    if (waiting_.empty()) return;
-    stage_ = stage::saving;
-    saving_ = client().node_budget().wait(bytes, [self = shared_from_this(), bytes] {
-        self->saving_ = 0;
-        self->bytes_ = bytes;
-        if (self->connected()) return self->race();
-        self->client().node_budget().give(std::exchange(self->bytes_, 0));
-        self->stage_ = stage::idle;
-    });
+void simple_lock::carry_out(const rules::simple_act::unreserve&) {
+    if (const auto turn = std::exchange(waiting_, 0))
+        client().node_budget().stop_waiting(turn);
+    else
+        client().node_budget().give(node_bytes());
 }
 
-/// Those who only wanted to know whether it is free are told.
-void simple_lock::dismiss_impatient(error_code why) {
-    for (const auto& one : waiting_)
-        if (one->only_if_free()) one->fail(why, terms_.on_over_budget);
-    std::erase_if(waiting_, [](const caller& one) { return !one->open(); });
+void simple_lock::carry_out(const rules::simple_act::race& a) {
+    data_ = terms_.data.at(client().env().wall_clock(), client().claims().text(a.id));
+    client().gate().submit(
+        lane::line, answered_by::quorum, node_bytes() + 2 * (data_.size() + envelope),
+        [self = shared_from_this(), id = a.id,
+         marker = marker(a.id)](native::calls& c, std::unique_ptr<native::completion> done) {
+            if (!self->rules_ || !self->rules_->wants(id)) return native::code::invalid_state;
+            const auto& t = self->terms_;
+            const std::array<operation, 2> both{
+                op::create{marker, self->data_, create_mode::ephemeral, t.acl},
+                op::create{t.path, self->data_, create_mode::ephemeral, t.acl}};
+            return c.multi(both, std::move(done));
+        },
+        [self = shared_from_this(), id = a.id](const native::reply& r) {
+            self->tell(&simple::raced, id, rules::judge(rules::request::create, r.rc), r.rc);
+        });
 }
 
-void simple_lock::prepare() {
-    stage_ = stage::preparing;
+void simple_lock::carry_out(const rules::simple_act::look& a) {
+    const auto waiter = watch_->set();
+    client().gate().submit(
+        lane::line, answered_by::server, terms_.path.size() + envelope,
+        [path = terms_.path, waiter](native::calls& c, std::unique_ptr<native::completion> done) {
+            return c.get(path, waiter != 0, std::move(done));
+        },
+        [self = shared_from_this(), waiter, number = a.number](const native::reply& r) {
+            self->tell(&simple::looked, number,
+                       simple::looked_answer{.result = rules::judge(rules::request::look, r.rc),
+                                             .code = r.rc,
+                                             .ours = r.value == self->data_,
+                                             .of_session = self->of_session(r),
+                                             .czxid = r.stat ? r.stat->czxid : 0,
+                                             .watched = self->watch_->answered(waiter, r.rc == 0)});
+        });
+}
+
+void simple_lock::carry_out(const rules::simple_act::forget&) { watch_->forget(); }
+
+void simple_lock::carry_out(const rules::simple_act::make_parents&) {
     make_directory(client(), terms_.directory, terms_.persistent_parents,
-                   [self = shared_from_this(), turn = turn_](int code) {
-                       if (turn != self->turn_) return;
-                       self->stage_ = stage::idle;
-                       const auto result = rules::judge(rules::request::create, code);
-                       if (result == rules::outcome::refused)
-                           self->fail_all(zookeeper_error(code));
-                       else if (result == rules::outcome::later)
-                           self->pause();
-                       self->go_on();
+                   [self = shared_from_this()](int code) {
+                       self->tell(&simple::parents_made, rules::judge(rules::request::create, code),
+                                  code);
                    });
 }
 
-void simple_lock::fail_all(error_code why) {
-    for (const auto& one : std::exchange(waiting_, {}))
-        one->fail(why, terms_.on_over_budget);
-    if (stage_ == stage::idle) go_on();
-}
-
-void simple_lock::give_back(const simple_tenure& what) {
-    if (tenure_.get() != &what) return; // it was lost
-    const auto marker = what.marker;
-    client().sweeper().remove(marker, what.id, what.bytes);
-    tenure_.reset();
-    forget_watch(false); // the delete uses it up
-    ++turn_;
-    stage_ = stage::idle;
-    if (waiting_.empty()) return;
-    stage_ = stage::leaving;
-    client().sweeper().when_gone(marker, [self = shared_from_this(), turn = turn_](error_code) {
-        if (turn != self->turn_) return;
-        self->stage_ = stage::idle;
-        self->go_on();
+void simple_lock::carry_out(const rules::simple_act::sweep& a) {
+    const auto path = marker(a.id);
+    if (a.both)
+        client().sweeper().remove(path, a.id, node_bytes());
+    else
+        client().sweeper().remove_alone(path, a.id, node_bytes());
+    client().sweeper().when_gone(path, [self = shared_from_this(), id = a.id](error_code) {
+        self->tell(&simple::swept, id);
     });
 }
 
-/// The marker goes alone: whoever has made a node of the lock's name since then is another.
-void simple_lock::gone_by_hand(const simple_tenure& what) {
-    if (tenure_.get() != &what) return;
-    const auto lost = std::exchange(tenure_, {});
-    client().sweeper().remove_alone(lost->marker, lost->id, lost->bytes);
-    ++turn_;
-    stage_ = stage::idle;
-    if (const auto held = lost->held.lock()) held->end(errc::node_deleted);
-    go_on();
+void simple_lock::carry_out(const rules::simple_act::taint&) {
+    client().sweeper().taint(terms_.directory, 0);
 }
 
-void simple_lock::follow_session() {
-    if (following_ != 0) return;
-    following_ =
-        client().when_not(client_state::connecting, [weak = weak_from_this()](client_state now) {
-            const auto self = weak.lock();
-            if (self) self->on_state(now);
-            return self != nullptr;
-        });
+void simple_lock::carry_out(const rules::simple_act::pause&) {
+    pause_->arm(client().env().now() + patience, [weak = weak_from_this()] {
+        if (const auto self = weak.lock()) self->tell(&simple::resume);
+    });
 }
 
-void simple_lock::on_state(client_state now) {
-    if (now == client_state::expired) return on_expired();
-    if (now == client_state::closed) return on_closed();
-    if (now != client_state::connected) return;
-    paused_ = false;
-    if (pause_) pause_->cancel();
-    if (stage_ == stage::unsure)
-        settle();
-    else if ((stage_ == stage::watching || stage_ == stage::holding) && !armed_)
-        look();
-    else
-        go_on();
+void simple_lock::carry_out(const rules::simple_act::await_lease&) {
+    client().lease().when_fit([weak = weak_from_this()] {
+        if (const auto self = weak.lock()) self->tell(&simple::lease_renewed);
+    });
 }
 
-void simple_lock::on_expired() {
-    ++turn_;
-    watch_ = 0;
-    armed_ = false;
-    client().node_budget().give(std::exchange(bytes_, 0));
-    if (stage_ != stage::saving) stage_ = stage::idle;
-    if (const auto lost = std::exchange(tenure_, {})) {
-        client().node_budget().give(lost->bytes);
-        if (const auto held = lost->held.lock()) held->end(errc::session_expired);
+void simple_lock::carry_out(const rules::simple_act::grant& a) {
+    client().expect_returns();
+    const auto what = std::make_shared<simple_tenure>(shared_from_this(), a.id, marker(a.id));
+    const auto held = std::make_shared<hold>(terms_.client, what, terms_.path, a.czxid);
+    held->add_node(marker(a.id));
+    hold_ = held;
+    finish(a.who, {}, guard(held));
+}
+
+void simple_lock::carry_out(const rules::simple_act::give_up& a) { finish(a.who, {}, {}); }
+
+void simple_lock::carry_out(const rules::simple_act::fail& a) {
+    switch (a.reason) {
+    case rules::simple_act::why::refused:
+        return finish(a.who, zookeeper_error(a.code), {});
+    case rules::simple_act::why::session_expired:
+        return finish(a.who, errc::session_expired, {});
+    case rules::simple_act::why::not_connected:
+        return finish(a.who, errc::not_connected, {});
+    case rules::simple_act::why::over_budget:
+        return finish(a.who, errc::over_budget, {});
     }
-    if (terms_.on_expiry != on_expiry::fail) return;
-    client().node_budget().stop_waiting(std::exchange(saving_, 0));
-    stage_ = stage::idle;
-    fail_all(errc::session_expired);
 }
 
-void simple_lock::on_closed() {
-    ++turn_;
-    watch_ = 0;
-    pause_.reset();
-    stage_ = stage::idle;
-    if (saving_ != 0) client().node_budget().stop_waiting(std::exchange(saving_, 0));
-    const auto why = client().close_reason();
-    if (const auto lost = std::exchange(tenure_, {}))
-        if (const auto held = lost->held.lock()) held->end(why);
-    fail_all(why);
+void simple_lock::carry_out(const rules::simple_act::lose& a) {
+    if (const auto held = hold_.lock())
+        held->end(a.session_over ? errc::session_expired : errc::node_deleted);
+}
+
+/// What became of a call, unless it has ended before.
+void simple_lock::finish(rules::caller_key who, error_code why, guard what) {
+    const auto it = callers_.find(who);
+    if (it == callers_.end()) return;
+    const auto one = std::move(it->second);
+    callers_.erase(it);
+    if (client().closed()) why = client().close_reason();
+    if (why)
+        one->fail(why, terms_.on_over_budget);
+    else
+        one->finish({}, std::move(what));
 }
 
 } // namespace paddock::detail

@@ -3,14 +3,18 @@
 #include "locks/asking.hpp"
 #include "locks/hold.hpp"
 #include "locks/metadata.hpp"
+#include "rules/simple.hpp"
 #include "session/core.hpp"
+#include "session/lookout.hpp"
 
 #include <paddock/options.hpp>
 
 #include <cstdint>
-#include <deque>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 namespace paddock::detail {
 
@@ -34,123 +38,96 @@ class simple_asking final : public asking<guard> {
 public:
     simple_asking(std::shared_ptr<simple_lock> what, handler<void(error_code, guard)>&& h,
                   kind how);
-    using asking::open;
 
 private:
     void begin() override;
     void abandoned() override;
 
     std::shared_ptr<simple_lock> lock_;
+    rules::caller_key key_ = 0; ///< what the lock calls it
 };
 
 /// What a guard of a simple_mutex holds: two nodes that were made together.
-class simple_tenure final : public tenure, public std::enable_shared_from_this<simple_tenure> {
+class simple_tenure final : public tenure {
 public:
-    simple_tenure(std::shared_ptr<simple_lock> of, std::string marker, rules::node_id id,
-                  std::size_t bytes)
-        : marker(std::move(marker)), id(id), bytes(bytes), lock_(std::move(of)) {}
+    simple_tenure(std::shared_ptr<simple_lock> of, rules::node_id id, std::string marker)
+        : lock_(std::move(of)), id_(id), marker_(std::move(marker)) {}
 
     void release() override;
     void when_gone(unique_function<void(error_code)> gone) override;
     void ended(error_code why) override;
 
-    const std::string marker; ///< its path
-    const rules::node_id id;
-    const std::size_t bytes; ///< of the budget of nodes
-    std::weak_ptr<hold> held;
-
 private:
     std::shared_ptr<simple_lock> lock_;
+    rules::node_id id_;
+    std::string marker_; ///< its path
 };
 
-/// A simple_mutex and its copies: of those who wait, one races at a time. On the strand.
-///
-/// A race is a multi, which creates the marker and the lock's node or neither, and in the same
-/// flight a read of the lock's node with a watch: it shows whose the node is (by the id in its
-/// data), gives the token, and tells of its end, whether the node is ours or another's.
-class simple_lock final : public std::enable_shared_from_this<simple_lock> {
+/// A simple_mutex and its copies. Carries out what rules::simple decides. On the strand.
+class simple_lock final : public session_listener,
+                          public std::enable_shared_from_this<simple_lock> {
 public:
     using caller = std::shared_ptr<simple_asking>;
 
     explicit simple_lock(simple_terms terms) : terms_(std::move(terms)) {}
-    ~simple_lock();                                               ///< any thread
+    ~simple_lock() override;                                      ///< any thread
     const simple_terms& terms() const noexcept { return terms_; } ///< any thread
 
-    void enter(caller who);
-    void leave(const simple_asking& who);
-    void give_back(const simple_tenure& what);
-    /// Its node is gone, and nobody here has deleted it.
-    void gone_by_hand(const simple_tenure& what);
+    void enter(rules::caller_key& key, caller who);
+    void leave(rules::caller_key who);
+    /// Tells the rules what happened, and carries out what they want done then. After the client's
+    /// end they are gone.
+    template <typename What, typename... Args>
+    void tell(What what, Args&&... args) {
+        if (!rules_) return;
+        rules_->lease(client().lease().fit());
+        ((*rules_).*what)(std::forward<Args>(args)...);
+        carry_out();
+    }
+
+    // From the session.
+    void on_connected() override { tell(&rules::simple::connected); }
+    void on_suspended() override { tell(&rules::simple::disconnected); }
+    void on_expired() override { tell(&rules::simple::expired); }
+    void on_closed(error_code why) override;
 
 private:
-    enum class stage {
-        idle,
-        saving,    ///< waits for room in the budget of nodes
-        preparing, ///< makes the directory
-        racing,    ///< the multi, and the read behind it, are under way
-        unsure,    ///< their answers were lost
-        settling,  ///< looks whether the multi was executed
-        watching,  ///< the node is another's
-        holding,
-        leaving, ///< waits until the own nodes are gone, so that others have a chance, too
-    };
-    enum class made { no, yes, unknown };
-
     core& client() const noexcept { return *terms_.client; }
-    bool connected() const { return client().state() == client_state::connected; }
 
-    void follow_session();
-    void on_state(client_state now);
-    void on_expired();
-    void on_closed();
-    void go_on();
-    void pause();
-    void look_first(caller who);
-    void reserve();
-    void prepare();
-    void fail_all(error_code why);
-    void dismiss_impatient(error_code why);
+    void start();
+    void carry_out();
+    void carry_out(const rules::simple_act::glance& a);
+    void carry_out(const rules::simple_act::reserve& a);
+    void carry_out(const rules::simple_act::unreserve& a);
+    void carry_out(const rules::simple_act::race& a);
+    void carry_out(const rules::simple_act::look& a);
+    void carry_out(const rules::simple_act::forget& a);
+    void carry_out(const rules::simple_act::make_parents& a);
+    void carry_out(const rules::simple_act::sweep& a);
+    void carry_out(const rules::simple_act::taint& a);
+    void carry_out(const rules::simple_act::pause& a);
+    void carry_out(const rules::simple_act::await_lease& a);
+    void carry_out(const rules::simple_act::grant& a);
+    void carry_out(const rules::simple_act::give_up& a);
+    void carry_out(const rules::simple_act::fail& a);
+    void carry_out(const rules::simple_act::lose& a);
 
-    void race();
-    void raced(const native::reply& r);
-    void settle();
-    void look();
-    void looked(watch_table::waiter waiter, const native::reply& r);
-    void judge_race(const native::reply& r);
-    void judge_settling(const native::reply& r);
-    void judge_watch(const native::reply& r);
-    void judge_hold(const native::reply& r);
-    void lost_race(const native::reply& r);
-    void become_unsure();
-    void begin_to_watch();
-    void grant(std::int64_t czxid);
-    void not_made();
-    void perhaps_made();
-    void hand_over(bool both);
-    void hear(bool deleted);
-    void forget_watch(bool tell);
-    std::string marker() const;
+    void finish(rules::caller_key who, error_code why, guard what);
+    std::string marker(rules::node_id id) const;
+    bool of_session(const native::reply& r) const;
+    std::size_t node_bytes() const;
 
     simple_terms terms_;
-    std::deque<caller> waiting_;
-    stage stage_ = stage::idle;
-    std::uint64_t turn_ = 0;              ///< answers to questions of an earlier one do not count
-    core::state_waiter_id following_ = 0; ///< the session
-    bool paused_ = false;
+    std::optional<rules::simple> rules_;
+    bool started_ = false;
+    bool carrying_out_ = false;
+    std::map<rules::caller_key, caller> callers_;
+    rules::caller_key last_ = 0;
+    budget::turn waiting_ = 0; ///< for the budget
+    std::string data_;         ///< of the nodes of the present race
+    std::shared_ptr<lookout> watch_;
     std::unique_ptr<timer> pause_;
-    budget::turn saving_ = 0;
-
-    // The nodes that the present race wants to make.
-    rules::node_id id_ = 0;
-    std::size_t bytes_ = 0;
-    std::string data_;
-    made made_ = made::no;
-    int refused_ = 0; ///< why they were not made
-
-    watch_table::waiter watch_ = 0; ///< in the table
-    bool armed_ = false;            ///< and set at the ensemble
-    std::shared_ptr<simple_tenure> tenure_;
-    std::int64_t czxid_ = 0; ///< of the own node
+    std::weak_ptr<hold> hold_;
 };
 
 } // namespace paddock::detail

@@ -2,7 +2,6 @@
 
 #include <boost/asio/post.hpp>
 
-#include <algorithm>
 #include <utility>
 
 namespace paddock {
@@ -22,11 +21,11 @@ void asio_task_queue::schedule() {
     boost::asio::post(strand_, [self = shared_from_this()] { self->run(); });
 }
 
-/// What the tasks post waits for the next round, so that whoever posts himself again and again does
-/// not have the event loop for himself.
+/// What the tasks post is run at once, too: it saves a way through the event loop. But not for
+/// ever: whoever posts himself again and again does not have the event loop for himself.
 void asio_task_queue::run() {
     std::unique_lock lock(mutex_);
-    for (auto left = std::min(tasks_.size(), tasks_per_turn); left > 0 && !tasks_.empty(); --left) {
+    for (auto left = tasks_per_turn; left > 0 && !tasks_.empty(); --left) {
         auto task = std::move(tasks_.front());
         tasks_.pop_front();
         lock.unlock();

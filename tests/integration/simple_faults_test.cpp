@@ -149,6 +149,21 @@ CO_TEST("a connection cut anywhere costs those who wait nothing but time") {
     CHECK(s.zk.epoch() == 1);
 }
 
+CO_TEST("a try_lock that makes the directory does not wait for another connection") {
+    simple_scene s(executor);
+    co_await s.zk.connect();
+    simple_mutex deep(s.zk, s.directory + "/not/there/lock");
+    s.proxy.hold_if(direction::up,
+                    [](const frame& f) { return f.opcode == opcode::create_container; });
+    const auto a = ask_now(deep);
+    co_await eventually([&] { return s.proxy.waiting(direction::up) > 0; });
+    s.proxy.refuse(true);
+    s.proxy.cut_all(cut::rst);
+    co_await finished(a);
+    CHECK(a->error == errc::not_connected);
+    s.proxy.refuse(false);
+}
+
 CO_TEST("a delete that was executed and is repeated does not hit the next holder (A4)") {
     simple_scene s(executor);
     for (const bool awaited : {true, false}) {

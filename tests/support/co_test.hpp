@@ -14,9 +14,13 @@
 #include <algorithm>
 #include <chrono>
 #include <concepts>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <optional>
+#include <random>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -157,17 +161,19 @@ asio::awaitable<void> eventually(Predicate predicate, std::chrono::milliseconds 
 using co_test_body = asio::awaitable<void> (*)(co_context&, asio::io_context&,
                                                asio::any_io_executor);
 
-inline void run_co_test(co_test_body body) {
+/// Runs the body to its end, and returns how many steps (handlers) that took.
+inline std::size_t run_to_end(co_test_body body) {
     co_context context;
     bool done = false;
     std::exception_ptr failure;
+    std::size_t steps = 0;
     asio::io_context io{1}; // last, so that what is left in it goes first
     asio::co_spawn(io, body(context, io, io.get_executor()), [&](std::exception_ptr escaped) {
         failure = escaped;
         done = true;
     });
-    const auto problem = detail::run_until_done(
-        io, [&] { return done; }, [&] { return context.time_limit(); });
+    const auto ends = [&] { return ++steps, done; };
+    const auto problem = detail::run_until_done(io, ends, [&] { return context.time_limit(); });
     if (!problem.empty()) {
         FAIL("the test " << problem);
     }
@@ -175,12 +181,43 @@ inline void run_co_test(co_test_body body) {
         std::rethrow_exception(failure);
     } // doctest reports it
     if (context.leftover_allowed()) {
-        return;
+        return steps;
     }
     io.restart();
     io.run_for(scaled(2s));
     if (!io.stopped()) {
         FAIL_CHECK("the test left work behind in its io_context");
+    }
+    return steps;
+}
+
+/// Runs so many steps of the body, and destroys the context with everything that is in it.
+inline void run_and_destroy(co_test_body body, std::size_t steps) {
+    co_context context;
+    bool done = false;
+    asio::io_context io{1};
+    asio::co_spawn(io, body(context, io, io.get_executor()),
+                   [&done](std::exception_ptr) { done = true; });
+    const auto ends = [&] { return done || steps-- == 0; };
+    detail::run_until_done(io, ends, [&] { return context.time_limit(); });
+}
+
+/// With PADDOCK_TEARDOWN=n every test is run n times more, and stopped somewhere on its way;
+/// with PADDOCK_TEARDOWN=every, at every step of it.
+inline void run_co_test(co_test_body body) {
+    const auto steps = run_to_end(body);
+    const char* const wanted = std::getenv("PADDOCK_TEARDOWN");
+    if (!wanted) {
+        return;
+    }
+    const bool every = std::string(wanted) == "every";
+    const auto times = every ? steps : static_cast<std::size_t>(std::stoul(wanted));
+    std::random_device random;
+    for (std::size_t n = 0; n < times; ++n) {
+        const auto stop = every ? n : std::uniform_int_distribution<std::size_t>(0, steps)(random);
+        // Nothing else would tell after a crash.
+        std::fprintf(stderr, "teardown after %zu of %zu steps\n", stop, steps);
+        run_and_destroy(body, stop);
     }
 }
 

@@ -2,6 +2,8 @@
 
 #include "rules/outcome.hpp"
 
+#include <paddock/error.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -30,10 +32,22 @@ inline void must(bool condition, const std::string& what) {
 }
 
 struct request {
-    enum kind { create, list, get, remove, barrier, make, unwatch, swap } what;
-    std::string name;            ///< of a create: without its sequence number
-    std::string takes_over = {}; ///< of a swap: the node that goes
-    bool watch = false;          ///< of a list; a get always sets one
+    enum kind {
+        create,
+        list,
+        get,
+        remove,
+        barrier,
+        make,
+        unwatch,
+        swap,
+        exists, ///< as get, without a watch
+        create_both,
+        remove_both
+    } what;
+    std::string name;       ///< of a create: without its sequence number
+    std::string other = {}; ///< of a swap: the node that goes; of both: the second
+    bool watch = false;     ///< of a list; a get always sets one
 };
 
 struct reply {
@@ -44,6 +58,9 @@ struct reply {
     std::int64_t zxid = 0; ///< how far the server was
     enum kind { answer, deleted, changed, child } what = answer;
     std::int32_t value = 0; ///< of the counter
+    std::string data{};
+    std::int64_t owner = 0;
+    int code = 0; ///< of the ensemble; only where the rules look at it
 };
 
 struct session {
@@ -61,6 +78,7 @@ struct znode {
     std::int64_t owner;
     std::int64_t czxid;
     std::int64_t mzxid;
+    std::string data{}; ///< of two that were made together: the first one's name
 };
 
 /// Names that are none of a node in the directory: the directory itself, for watches on its
@@ -102,6 +120,28 @@ public:
         commit({txn::create, name, owner});
     }
     void remove(const std::string& name) { commit({txn::remove, name, 0}); }
+    /// All or nothing: what the ensemble answers.
+    reply create_both(std::int64_t owner, const std::string& first, const std::string& second) {
+        reply out;
+        if (!leader_.directory)
+            out = {.result = outcome::missing, .code = static_cast<int>(zk_errc::no_node)};
+        else if (exists(second))
+            out = {.result = outcome::refused, .code = static_cast<int>(zk_errc::node_exists)};
+        commit({out.code == 0 ? txn::create : txn::nothing, first, owner, first});
+        if (out.code == 0) commit({txn::create, second, owner, first});
+        return out;
+    }
+    reply remove_both(const std::string& first, const std::string& second) {
+        reply out;
+        if (!exists(first))
+            out = {.result = outcome::missing, .name = first};
+        else if (!exists(second))
+            out = {.result = outcome::missing, .name = second};
+        const bool done = out.result == outcome::done;
+        commit({done ? txn::remove : txn::nothing, first, 0});
+        if (done) commit({txn::remove, second, 0});
+        return out;
+    }
     void set(const std::string& name) { commit({txn::set, name, 0}); }
     void close(session& s) {
         s.alive = false;
@@ -201,13 +241,24 @@ public:
         case request::get:
             get(s, r.name, out);
             break;
+        case request::exists:
+            see(s, r.name, out);
+            break;
+        case request::create_both:
+            out = create_both(s.id, r.name, r.other);
+            catch_up(s.server, last());
+            break;
+        case request::remove_both:
+            out = remove_both(r.name, r.other);
+            catch_up(s.server, last());
+            break;
         case request::unwatch:
             s.watches.erase(r.name);
             break;
         case request::swap: // if it was executed before, that is as good
-            if (!exists(r.name) && exists(r.takes_over)) {
+            if (!exists(r.name) && exists(r.other)) {
                 commit({txn::create, r.name, s.id});
-                commit({txn::remove, r.takes_over, 0});
+                commit({txn::remove, r.other, 0});
             } else if (!exists(r.name)) {
                 out.result = outcome::missing;
             }
@@ -229,6 +280,7 @@ private:
         enum kind { nothing, create, remove, set, close, make, reap, count } what;
         std::string name;
         std::int64_t owner; ///< of a count: the value
+        std::string data{};
     };
 
     static std::size_t index(int server) { return static_cast<std::size_t>(server); }
@@ -268,7 +320,7 @@ private:
         case txn::nothing:
             break;
         case txn::create:
-            where.nodes.emplace(t.name, znode{t.owner, zxid, zxid});
+            where.nodes.emplace(t.name, znode{t.owner, zxid, zxid, t.data});
             where.children_zxid = zxid;
             break;
         case txn::remove:
@@ -278,7 +330,7 @@ private:
             break;
         case txn::set:
             if (const auto it = where.nodes.find(t.name); it != where.nodes.end())
-                it->second.mzxid = zxid;
+                it->second.mzxid = zxid, it->second.data.clear();
             break;
         case txn::close:
             for (auto it = where.nodes.begin(); it != where.nodes.end();) {
@@ -312,15 +364,21 @@ private:
     }
     void get(session& s, const std::string& name, reply& out) const {
         const auto& view = views_[index(s.server)];
-        const auto it = view.nodes.find(name);
-        if (name == the_counter) {
+        if (name == the_counter)
             out.value = view.counter;
-            s.watches.insert(name);
-        } else if (it == view.nodes.end()) {
+        else
+            see(s, name, out);
+        if (out.result == outcome::done) s.watches.insert(name);
+    }
+    void see(const session& s, const std::string& name, reply& out) const {
+        const auto& view = views_[index(s.server)];
+        const auto it = view.nodes.find(name);
+        if (it == view.nodes.end()) {
             out.result = outcome::missing;
         } else {
             out.czxid = it->second.czxid;
-            s.watches.insert(name);
+            out.data = it->second.data;
+            out.owner = it->second.owner;
         }
     }
 

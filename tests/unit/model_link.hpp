@@ -128,6 +128,7 @@ protected:
     virtual void on_disconnected() = 0;
     virtual void on_expired() = 0;
     virtual void was_created(const std::string& name, node_id id) = 0;
+    virtual void was_removed(node_id) {}
     virtual void heard(waiter who, const reply& event) = 0;
     /// Whether somebody holds something with this node.
     virtual bool in_use(const std::string& name) const = 0;
@@ -138,9 +139,10 @@ protected:
 
     void submit(request what, answer done) {
         if (!connected) return unsent_.push_back(std::move(done));
-        constexpr const char* words[] = {"create", "list", "get",     "remove",
-                                         "wait",   "make", "unwatch", "swap"};
-        note(std::string("asks to ") + words[what.what] + ' ' + what.name);
+        constexpr const char* words[] = {"create", "list",        "get",        "remove",
+                                         "wait",   "make",        "unwatch",    "swap",
+                                         "see",    "create with", "remove with"};
+        note(std::string("asks to ") + words[what.what] + ' ' + what.name + ' ' + what.other);
         own.to_server.push_back(std::move(what));
         awaited_.push_back(std::move(done));
     }
@@ -195,6 +197,11 @@ protected:
     void remove(const std::string& name, node_id id) {
         if (removals.emplace(name, id).second && connected) send_remove(name, id);
     }
+    void remove_alone(const std::string& name, node_id id) {
+        alone_.insert(name);
+        removals.emplace(name, id);
+        if (connected) send_remove(name, id);
+    }
 
 private:
     void not_armed(waiter who, const std::string& name, int ticket) {
@@ -204,12 +211,20 @@ private:
         if (it != waiting->second.end() && it->second == ticket) waiting->second.erase(it);
         if (waiting->second.empty()) heard_.erase(waiting);
     }
+    /// With the marker of a simple lock goes the lock's node, unless that was deleted by hand.
     void send_remove(const std::string& name, node_id id) {
-        submit({.what = request::remove, .name = name}, [this, name, id](const reply& r) {
+        request what{.what = request::remove, .name = name};
+        const auto with = rules::marked_lock(name);
+        if (with && !alone_.contains(name))
+            what = {.what = request::remove_both, .name = name, .other = std::string(*with)};
+        submit(std::move(what), [this, name, id](const reply& r) {
             if (r.result == outcome::later) retry.emplace(name, id);
+            if (r.result == outcome::missing && !r.name.empty() && r.name != name)
+                return remove_alone(name, id);
             if (r.result != outcome::done && r.result != outcome::missing) return;
             removals.erase(name);
             ids.release(id);
+            was_removed(id);
         });
     }
 
@@ -218,7 +233,8 @@ private:
     int number_;
     std::int64_t sessions_ = 0;
     std::deque<answer> awaited_;
-    std::deque<answer> unsent_; ///< what was asked of a connection that was lost already
+    std::deque<answer> unsent_;   ///< what was asked of a connection that was lost already
+    std::set<std::string> alone_; ///< markers that are removed without the lock's node
     int tickets_ = 0;
     std::map<std::string, std::map<waiter, int>> heard_; ///< who waits for an event
     std::set<std::string> armed_;                        ///< that the C client knows of

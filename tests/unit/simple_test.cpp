@@ -1,0 +1,156 @@
+// The rules of a simple lock, step by step.
+
+#include "rules/claims.hpp"
+#include "rules/simple.hpp"
+
+#include <paddock/error.hpp>
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <type_traits>
+#include <variant>
+
+using namespace paddock;
+using rules::outcome;
+namespace simple_act = rules::simple_act;
+
+namespace {
+
+/// Is told what happens, and says in words what it wants done. The first race has the id 1.
+struct stepped {
+    explicit stepped(rules::simple_terms how = {}) : lock(ids, how) {
+        ids.begin(1);
+        lock.connected();
+    }
+    std::string wishes() {
+        std::string text;
+        for (const auto& action : lock.take())
+            text += (text.empty() ? "" : ", ") +
+                    std::visit([](const auto& a) { return words(a); }, action);
+        return text;
+    }
+    template <typename What, typename... Args>
+    std::string say(What what, Args... args) {
+        (lock.*what)(args...);
+        return wishes();
+    }
+    std::string enter(bool immediate = false) {
+        return say(&rules::simple::enter, ++callers, immediate);
+    }
+    /// The n-th look shows the node of the present race, or another's.
+    std::string sees(std::uint64_t n, bool ours, bool watched = true) {
+        return say(&rules::simple::looked, n,
+                   rules::simple::looked_answer{
+                       .result = outcome::done, .ours = ours, .czxid = 7, .watched = watched});
+    }
+    std::string sees(std::uint64_t n, outcome nothing) {
+        return say(&rules::simple::looked, n, rules::simple::looked_answer{.result = nothing});
+    }
+    /// The first caller races; `made`: whether the race made the nodes.
+    void raced(outcome made, zk_errc code = {}) {
+        enter();
+        say(&rules::simple::reserved);
+        say(&rules::simple::raced, 1, made, static_cast<int>(code));
+    }
+
+    static std::string words(const simple_act::glance&) { return "glance"; }
+    static std::string words(const simple_act::reserve&) { return "reserve"; }
+    static std::string words(const simple_act::unreserve&) { return "unreserve"; }
+    static std::string words(const simple_act::race&) { return "race"; }
+    static std::string words(const simple_act::look&) { return "look"; }
+    static std::string words(const simple_act::forget&) { return "forget"; }
+    static std::string words(const simple_act::make_parents&) { return "make parents"; }
+    static std::string words(const simple_act::sweep& a) {
+        return a.both ? "sweep" : "sweep alone";
+    }
+    static std::string words(const simple_act::taint&) { return "taint"; }
+    static std::string words(const simple_act::pause&) { return "pause"; }
+    static std::string words(const simple_act::await_lease&) { return "await lease"; }
+    static std::string words(const simple_act::grant& a) {
+        return "grant " + std::to_string(a.who);
+    }
+    static std::string words(const simple_act::give_up&) { return "give up"; }
+    static std::string words(const simple_act::fail&) { return "fail"; }
+    static std::string words(const simple_act::lose&) { return "lose"; }
+
+    rules::claims ids;
+    rules::simple lock;
+    rules::caller_key callers = 0;
+};
+
+} // namespace
+
+TEST_CASE("a free lock is taken by a race, and a look behind it") {
+    stepped one;
+    CHECK(one.enter() == "reserve");
+    CHECK(one.say(&rules::simple::reserved) == "race, look");
+    CHECK(one.say(&rules::simple::raced, 1, outcome::done, 0) == "");
+    CHECK(one.sees(1, true) == "grant 1");
+    CHECK(one.say(&rules::simple::release, 1) == "sweep");
+}
+
+TEST_CASE("another's node is watched, and its end begins a race") {
+    stepped one;
+    one.raced(outcome::refused, zk_errc::node_exists);
+    CHECK(one.sees(1, false) == "unreserve");
+    CHECK(one.say(&rules::simple::changed, false) == "look");
+    CHECK(one.sees(2, false, false) == "pause"); // no room for a watch
+    CHECK(one.say(&rules::simple::resume) == "look");
+    CHECK(one.sees(3, false) == "");
+    CHECK(one.say(&rules::simple::changed, true) == "reserve");
+}
+
+TEST_CASE("a race whose answer was lost is found by what it wrote, or deleted and run again") {
+    for (const bool ours : {true, false}) {
+        stepped one;
+        one.raced(outcome::lost);
+        CHECK(one.sees(1, outcome::lost) == "");
+        one.say(&rules::simple::disconnected);
+        CHECK(one.say(&rules::simple::connected) == "look");
+        CHECK(one.sees(2, ours) == (ours ? "grant 1" : "sweep, taint"));
+    }
+}
+
+TEST_CASE("on a short lease the node is looked at again when there is more of it") {
+    for (const bool still : {true, false}) {
+        stepped one;
+        one.raced(outcome::done);
+        one.lock.lease(false);
+        CHECK(one.sees(1, true) == "await lease");
+        one.lock.lease(true);
+        CHECK(one.say(&rules::simple::lease_renewed) == "look");
+        if (still)
+            CHECK(one.sees(2, true) == "grant 1");
+        else
+            CHECK(one.sees(2, outcome::missing).find("grant") == std::string::npos);
+    }
+}
+
+TEST_CASE("of a node that somebody deleted the marker goes alone") {
+    stepped one;
+    one.raced(outcome::done);
+    one.sees(1, true);
+    CHECK(one.say(&rules::simple::changed, true) == "sweep alone, lose");
+    CHECK(one.say(&rules::simple::release, 1) == "");
+}
+
+TEST_CASE("after a release those who wait leave the others a chance") {
+    stepped one;
+    one.raced(outcome::done);
+    one.sees(1, true);
+    one.enter();
+    CHECK(one.say(&rules::simple::release, 1) == "sweep");
+    CHECK(one.say(&rules::simple::changed, true) == "");
+    CHECK(one.say(&rules::simple::swept, 1) == "reserve");
+}
+
+TEST_CASE("an immediate caller looks first, and does not wait for a connection") {
+    stepped one;
+    CHECK(one.enter(true) == "glance");
+    CHECK(one.say(&rules::simple::glanced, 1, outcome::done, 0) == "give up");
+    CHECK(one.enter(true) == "glance");
+    CHECK(one.say(&rules::simple::glanced, 2, outcome::missing, 0) == "reserve");
+    CHECK(one.say(&rules::simple::disconnected) == "fail, unreserve");
+    CHECK(one.enter(true) == "fail");
+}
