@@ -57,7 +57,7 @@ boot_clock::duration until_progress(crew& workers, const char* when) {
         const auto now = workers.grants();
         return std::all_of(now.begin(), now.end(), [&](const auto& one) {
             const auto old = before.find(one.first);
-            return old == before.end() || one.second > old->second + 2;
+            return old == before.end() || one.second > old->second;
         });
     });
     return boot_clock::now() - begin;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -38,8 +39,10 @@ struct check_of_lock {
     const one_lock& holds;
     const int permits;
     findings& result;
+    std::set<const hold_record*> blamed{}; ///< one complaint is enough
 
     void complain(const char* what, const hold_record& h, const hold_record& other) {
+        if (!blamed.insert(&h).second) return;
         result.violations.push_back(name + ": " + what + ":\n    " + text_of(other) + "\n    " +
                                     text_of(h));
     }

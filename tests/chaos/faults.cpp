@@ -29,6 +29,9 @@ faults::milliseconds faults::percent(int least, int most) {
     return between(session / 100 * least, session / 100 * most);
 }
 
+/// Short enough to be overcome, or so long that a session is over.
+faults::milliseconds faults::some_time() { return any(2) == 0 ? percent(5, 90) : percent(90, 250); }
+
 void faults::note(const std::string& text) {
     diary_.push_back(std::to_string(boot_clock::now().time_since_epoch().count()) + ' ' + text);
 }
@@ -46,7 +49,7 @@ void faults::inject() {
     const auto what = any(20);
     if (what < 13)
         disturb_link();
-    else if (what < 15)
+    else if (what < 16)
         disturb_worker();
     else
         disturb_server();
@@ -91,11 +94,11 @@ void faults::disturb_link() {
     case 1:
         return start("link closed", 0ms, [](tcp_link& l) { l.cut_all(cut::fin); });
     case 2:
-        return start("link half-open", percent(10, 150), [gone = any(2)](tcp_link& l) {
+        return start("link half-open", some_time(), [gone = any(2)](tcp_link& l) {
             l.half_open(gone == 0 ? side::client : side::server);
         });
     case 3:
-        return start("link black hole", percent(5, 150), [](tcp_link& l) { l.black_hole(true); });
+        return start("link black hole", some_time(), [](tcp_link& l) { l.black_hole(true); });
     case 4:
         return start("link delayed", percent(10, 100),
                      [by = between(5, 300)](tcp_link& l) { l.delay(by); });
@@ -115,8 +118,8 @@ void faults::disturb_worker() {
         return;
     }
     workers_.pause(post);
-    begin("process stopped", whom, worker_busy_[post],
-          any(2) == 0 ? percent(5, 90) : percent(90, 250), [this, post] { workers_.resume(post); });
+    begin("process stopped", whom, worker_busy_[post], some_time(),
+          [this, post] { workers_.resume(post); });
 }
 
 /// One at a time, and with some rest behind it: two of three must be able to work now and then.

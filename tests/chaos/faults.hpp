@@ -53,6 +53,7 @@ private:
     milliseconds between(int least, int most);
     /// Of the session timeout.
     milliseconds percent(int least, int most);
+    milliseconds some_time();
 
     zk_ensemble& ensemble_;
     crew& workers_;

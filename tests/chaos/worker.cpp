@@ -48,6 +48,8 @@ struct way {
     hold_record form{};
     std::function<asio::awaitable<guard>()> wait{};
     std::function<asio::awaitable<guard>(milliseconds)> wait_for{};
+    /// Some locks change hands often; others are held so long that something happens meanwhile.
+    milliseconds longest_stay = 20ms;
 };
 
 class worker {
@@ -65,13 +67,18 @@ public:
         options.lease.tick_time = milliseconds(std::stoi(given_.at("tick")));
         client zk(co_await asio::this_coro::executor, given_.at("servers"), options);
         mutex one(zk, "/chaos/one"), two(zk, "/chaos/two"), three(zk, "/chaos/three");
+        const auto brisk = alone_way(one, "one");
+        auto slow = alone_way(two, "two"), slower = alone_way(three, "three");
+        slow.longest_stay = options.session_timeout / 2;
+        slower.longest_stay = options.session_timeout;
         shared_mutex both(zk, "/chaos/shared");
         semaphore some(zk, "/chaos/permits", std::stoi(given_.at("permits")));
-        auto all = contender(alone_way(one, "one"), 0);
+        auto all = contender(brisk, 0);
         int number = 0;
+        auto reading = read_way(both), permitted = permit_way(some);
+        reading.longest_stay = permitted.longest_stay = options.session_timeout / 10;
         for (const auto& how :
-             {alone_way(one, "one"), alone_way(two, "two"), alone_way(three, "three"),
-              write_way(both), read_way(both), read_way(both), permit_way(some), permit_way(some)})
+             {brisk, slow, slower, write_way(both), reading, reading, permitted, permitted})
             all = std::move(all) && contender(how, ++number);
         co_await std::move(all);
         co_await zk.close();
@@ -115,18 +122,18 @@ private:
                 hold = co_await how.wait_for(milliseconds(chance(500)));
             else
                 hold = co_await how.wait();
-            if (hold) co_await stay(std::move(hold), how.form);
+            if (hold) co_await stay(std::move(hold), how.form, length_of_stay(how));
             co_await pause(milliseconds(chance(10)));
         }
     }
 
     /// The journal never says more than has been seen: every time is read before valid() is asked.
-    asio::awaitable<void> stay(guard hold, hold_record record) {
+    asio::awaitable<void> stay(guard hold, hold_record record, milliseconds length) {
         record.token = hold.fencing_token().zxid;
         record.from = now();
         if (!look(hold, record, record.from)) co_return; // it is over already
         const auto place = journal_.add(record);
-        const auto end = record.from + length_of_stay().count();
+        const auto end = record.from + std::chrono::nanoseconds(length).count();
         while (record.until < end) {
             co_await pause(1ms);
             if (!look(hold, record, now())) {
@@ -150,9 +157,9 @@ private:
         return true;
     }
 
-    boot_clock::duration length_of_stay() {
-        const bool long_one = chance(12) == 0; // so that something happens while it lasts
-        return milliseconds(chance(long_one ? 3000 : 20));
+    milliseconds length_of_stay(const way& how) {
+        const auto longest = static_cast<int>(how.longest_stay.count());
+        return milliseconds(chance(longest + 1));
     }
 
     static asio::awaitable<void> unlock(guard& hold) {
