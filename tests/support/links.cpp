@@ -99,13 +99,6 @@ void tcp_link::heal() {
     });
 }
 
-std::size_t tcp_link::open() {
-    return run([&] {
-        std::erase_if(connections_, [](const auto& each) { return each.expired(); });
-        return connections_.size();
-    });
-}
-
 link_room::link_room() : work_(asio::make_work_guard(io_)), thread_([this] { io_.run(); }) {}
 
 link_room::~link_room() {

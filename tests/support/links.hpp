@@ -61,9 +61,6 @@ public:
     /// Ends all that lasts; who has half a connection learns of it now.
     void heal();
 
-    /// Connections that live, half-open ones included.
-    std::size_t open();
-
 private:
     template <class Function>
     auto run(Function function);
