@@ -113,6 +113,16 @@ struct zk_server::state {
         for (const auto& line : options.config) {
             file << line << '\n';
         }
+        if (options.id != 0) {
+            fs::create_directory(data());
+            std::ofstream(data() + "/myid") << options.id << '\n';
+        }
+    }
+
+    std::string main_class() const {
+        const bool alone = options.id == 0;
+        return alone ? "org.apache.zookeeper.server.ZooKeeperServerMain"
+                     : "org.apache.zookeeper.server.quorum.QuorumPeerMain";
     }
 
     std::vector<std::string> command() const {
@@ -126,9 +136,7 @@ struct zk_server::state {
                 (options.extended_types ? "true" : "false"),
             "-Dznode.container.checkIntervalMs=" + interval};
         words.insert(words.end(), options.java.begin(), options.java.end());
-        for (const auto& word :
-             {std::string("-cp"), class_path(),
-              std::string("org.apache.zookeeper.server.ZooKeeperServerMain"), config()}) {
+        for (const auto& word : {std::string("-cp"), class_path(), main_class(), config()}) {
             words.push_back(word);
         }
         return words;
@@ -176,6 +184,9 @@ zk_server::zk_server(zk_server_options options)
     for (;;) {
         state_->choose_ports();
         state_->launch();
+        if (state_->options.id != 0) {
+            return;
+        }
         const auto outcome = state_->await_readiness(deadline);
         if (outcome == state::outcome::ready) {
             return;
@@ -218,6 +229,9 @@ void zk_server::start() {
     for (;;) {
         fs::remove(state_->log());
         state_->launch();
+        if (state_->options.id != 0) {
+            return;
+        }
         const auto outcome = state_->await_readiness(deadline);
         if (outcome == state::outcome::ready) {
             return;
@@ -230,6 +244,8 @@ void zk_server::start() {
 }
 
 bool zk_server::running() const { return state_->process && !state_->process->wait_for(0ms); }
+
+bool zk_server::answers() const { return state_->answers(); }
 
 void zk_server::pause() {
     if (state_->process) {

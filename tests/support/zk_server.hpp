@@ -23,6 +23,9 @@ struct zk_server_options {
     std::vector<std::string> config{};
     /// More arguments for the JVM, such as "-Djute.maxbuffer=4096".
     std::vector<std::string> java{};
+    /// Of a member of an ensemble (zk_ensemble.hpp), whose lines are in `config`. Such a server
+    /// answers only together with others, so nobody waits for that. 0: it is alone.
+    int id = 0;
 };
 
 /// A private standalone ZooKeeper server: a child process that listens only on the loopback
@@ -37,7 +40,7 @@ struct zk_server_options {
 /// runs every test case, and CO_TEST every coroutine, on the main thread).
 class zk_server {
 public:
-    /// Returns when the server answers; throws with the end of its log when it does not.
+    /// Returns when the server answers (see `id`); throws with the end of its log when it does not.
     explicit zk_server(zk_server_options options = {});
     ~zk_server();
 
@@ -51,9 +54,11 @@ public:
     void stop();
     /// Ends the process like a power cut. Data that it has acknowledged is kept.
     void kill();
-    /// Starts it again on the same port and data, and waits until it answers.
+    /// Starts it again on the same port and data, and waits until it answers (see `id`).
     void start();
     bool running() const;
+    /// Whether it answers. Blocks for a while when it is paused.
+    bool answers() const;
 
     /// A paused server keeps its connections and its port, but does nothing at all.
     void pause();

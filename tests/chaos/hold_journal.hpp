@@ -1,0 +1,57 @@
+#pragma once
+
+#include <paddock/boot_clock.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// What contenders in several processes write down of their holds. Each process has a file of its
+// own, with one line per hold, which is written over while the hold lasts: whenever its process
+// stops, or is killed, the line says what was known last.
+
+namespace paddock::test {
+
+enum class share { exclusive, shared, permits };
+enum class fate { held, released, lost };
+
+/// All times are those of the boot clock, in nanoseconds, so that those of all processes compare.
+struct hold_record {
+    std::string lock{};
+    std::string who{};
+    share kind = share::exclusive;
+    int weight = 1;            ///< permits
+    std::int64_t from = 0;     ///< the guard was there, and valid
+    std::int64_t until = 0;    ///< the last moment before valid() said so
+    std::int64_t promise = 0;  ///< valid_until() at that moment
+    std::int64_t released = 0; ///< just before it was given back; 0: it was not
+    std::int64_t token = 0;
+    fate end = fate::held;
+};
+
+class hold_journal {
+public:
+    explicit hold_journal(const std::filesystem::path& file);
+    hold_journal(const hold_journal&) = delete;
+    hold_journal& operator=(const hold_journal&) = delete;
+    ~hold_journal();
+
+    /// Returns the place of the line.
+    std::size_t add(const hold_record& hold);
+    void write_over(std::size_t place, const hold_record& hold);
+
+private:
+    int file_ = -1;
+    std::size_t lines_ = 0;
+};
+
+/// No file is an empty journal.
+std::vector<hold_record> read_holds(const std::filesystem::path& file);
+/// Of all journals (`*.holds`) of a folder.
+std::vector<hold_record> read_all_holds(const std::filesystem::path& folder);
+
+} // namespace paddock::test

@@ -1,0 +1,203 @@
+// One process of the chaos test: contenders of some locks on one client, on one thread, until told
+// to stop. They write down how long their guards were valid. Arguments are words `key=value`:
+//
+//     servers     for the client
+//     folder      holds the journal NAME.holds (hold_journal.hpp), NAME.stop when it shall come to
+//                 an end, and NAME.done when it has
+//     name        of this process
+//     session     the session timeout in milliseconds
+//     tick        the servers' tickTime in milliseconds, if the client shall know it
+//     permits     of the semaphore
+//     seed        of what it decides by chance
+
+#include "hold_journal.hpp"
+
+#include <paddock/paddock.hpp>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <random>
+#include <stdexcept>
+#include <string>
+
+using namespace paddock;
+using namespace paddock::test;
+using namespace asio::experimental::awaitable_operators;
+using namespace std::chrono_literals;
+
+namespace {
+
+using arguments = std::map<std::string, std::string>;
+using std::chrono::milliseconds;
+constexpr auto no_throw = asio::as_tuple(asio::use_awaitable);
+
+std::int64_t now() { return boot_clock::now().time_since_epoch().count(); }
+
+/// A lock, as one kind of contender takes it.
+struct way {
+    hold_record form{};
+    std::function<asio::awaitable<guard>()> wait{};
+    std::function<asio::awaitable<guard>(milliseconds)> wait_for{};
+    /// Some locks change hands often; others are held so long that something happens meanwhile.
+    milliseconds longest_stay = 20ms;
+};
+
+class worker {
+public:
+    explicit worker(const arguments& given)
+        : given_(given)
+        , name_(given.at("name"))
+        , folder_(given.at("folder"))
+        , journal_(folder_ / (name_ + ".holds"))
+        , random_(std::stoul(given.at("seed"))) {}
+
+    asio::awaitable<void> run() {
+        client_options options;
+        options.session_timeout = milliseconds(std::stoi(given_.at("session")));
+        options.lease.tick_time = milliseconds(std::stoi(given_.at("tick")));
+        client zk(co_await asio::this_coro::executor, given_.at("servers"), options);
+        mutex one(zk, "/chaos/one"), two(zk, "/chaos/two"), three(zk, "/chaos/three");
+        const auto brisk = alone_way(one, "one");
+        auto slow = alone_way(two, "two"), slower = alone_way(three, "three");
+        slow.longest_stay = options.session_timeout / 2;
+        slower.longest_stay = options.session_timeout;
+        shared_mutex both(zk, "/chaos/shared");
+        semaphore some(zk, "/chaos/permits", std::stoi(given_.at("permits")));
+        auto all = contender(brisk, 0);
+        int number = 0;
+        auto reading = read_way(both), permitted = permit_way(some);
+        reading.longest_stay = permitted.longest_stay = options.session_timeout / 10;
+        for (const auto& how :
+             {brisk, slow, slower, write_way(both), reading, reading, permitted, permitted})
+            all = std::move(all) && contender(how, ++number);
+        co_await std::move(all);
+        co_await zk.close();
+        std::ofstream(folder_ / (name_ + ".done"));
+    }
+
+private:
+    static way alone_way(mutex& m, const char* name) {
+        return {{.lock = name},
+                [&] { return m.lock(asio::use_awaitable); },
+                [&](milliseconds limit) { return m.try_lock_for(limit, asio::use_awaitable); }};
+    }
+    static way write_way(shared_mutex& m) {
+        return {{.lock = "shared"},
+                [&] { return m.lock(asio::use_awaitable); },
+                [&](milliseconds limit) { return m.try_lock_for(limit, asio::use_awaitable); }};
+    }
+    static way read_way(shared_mutex& m) {
+        return {
+            {.lock = "shared", .kind = share::shared},
+            [&] { return m.lock_shared(asio::use_awaitable); },
+            [&](milliseconds limit) { return m.try_lock_shared_for(limit, asio::use_awaitable); }};
+    }
+    static way permit_way(semaphore& s) {
+        return {
+            {.lock = "permits", .kind = share::permits},
+            [&] { return s.acquire(1, asio::use_awaitable); },
+            [&](milliseconds limit) { return s.try_acquire_for(1, limit, asio::use_awaitable); }};
+    }
+
+    bool told_to_stop() const { return std::filesystem::exists(folder_ / (name_ + ".stop")); }
+    int chance(int less_than) {
+        return std::uniform_int_distribution<int>(0, less_than - 1)(random_);
+    }
+
+    asio::awaitable<void> contender(way how, int number) {
+        how.form.who = name_ + '.' + std::to_string(number);
+        while (!told_to_stop()) {
+            guard hold;
+            if (chance(5) == 0)
+                hold = co_await how.wait_for(milliseconds(chance(500)));
+            else
+                hold = co_await how.wait();
+            if (hold) co_await stay(std::move(hold), how.form, length_of_stay(how));
+            co_await pause(milliseconds(chance(10)));
+        }
+    }
+
+    /// The journal never says more than has been seen: every time is read before valid() is asked.
+    asio::awaitable<void> stay(guard hold, hold_record record, milliseconds length) {
+        record.token = hold.fencing_token().zxid;
+        record.from = now();
+        if (!look(hold, record, record.from)) co_return; // it is over already
+        const auto place = journal_.add(record);
+        const auto end = record.from + std::chrono::nanoseconds(length).count();
+        while (record.until < end) {
+            co_await pause(1ms);
+            if (!look(hold, record, now())) {
+                record.end = fate::lost;
+                journal_.write_over(place, record);
+                co_return;
+            }
+            journal_.write_over(place, record);
+        }
+        record.released = now();
+        record.end = fate::released;
+        journal_.write_over(place, record);
+        if (chance(2) == 0) co_await unlock(hold);
+    }
+
+    static bool look(const guard& hold, hold_record& record, std::int64_t at) {
+        const auto promise = hold.valid_until().time_since_epoch().count();
+        if (!hold.valid()) return false;
+        record.until = at;
+        record.promise = promise;
+        return true;
+    }
+
+    milliseconds length_of_stay(const way& how) {
+        const auto longest = static_cast<int>(how.longest_stay.count());
+        return milliseconds(chance(longest + 1));
+    }
+
+    static asio::awaitable<void> unlock(guard& hold) {
+        const auto [error] = co_await hold.unlock(no_throw);
+        if (error && error != errc::lock_lost && error != errc::outcome_unknown)
+            throw system_error(error, "unlock");
+    }
+
+    static asio::awaitable<void> pause(milliseconds time) {
+        asio::steady_timer timer(co_await asio::this_coro::executor, time);
+        co_await timer.async_wait(asio::use_awaitable);
+    }
+
+    const arguments given_;
+    const std::string name_;
+    const std::filesystem::path folder_;
+    hold_journal journal_;
+    std::mt19937_64 random_;
+};
+
+} // namespace
+
+int main(int argc, char** argv) {
+    arguments given;
+    for (int i = 1; i < argc; ++i) {
+        const std::string word = argv[i];
+        const auto middle = word.find('=');
+        given[word.substr(0, middle)] = word.substr(middle + 1);
+    }
+    asio::io_context io(1);
+    worker w(given);
+    asio::co_spawn(io, w.run(), [](std::exception_ptr failed) {
+        if (failed) std::rethrow_exception(failed);
+    });
+    try {
+        io.run();
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "%s\n", e.what());
+        return 1;
+    }
+}
