@@ -52,6 +52,7 @@ bool lease::fit() const noexcept {
 }
 
 void lease::when_fit(unique_function<void()> tell) {
+    if (waiting_.empty()) waiting_since_ = core_.env().now();
     waiting_.push_back(std::move(tell));
     if (waiting_.size() == 1 && beat_) prove(true);
 }
@@ -155,6 +156,9 @@ void lease::beat() {
     const bool needed = !users_.empty() || !waiting_.empty();
     if (needed || now - last_touch_ >= every) read();
     if (needed) prove(lapsed_ || !wishes_.by_sync);
+    if (waiting_.empty() || now - waiting_since_ < clock_->timing().timeout) return;
+    waiting_since_ = now;
+    core_.trouble("the answers are too slow for this session timeout: no lock can be granted");
 }
 
 void lease::read() {

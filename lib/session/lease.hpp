@@ -73,6 +73,7 @@ private:
     boot_clock::time_point until_{};          ///< its end, before somebody found it over
     boost::intrusive::list<lease_user, boost::intrusive::constant_time_size<false>> users_;
     std::vector<unique_function<void()>> waiting_;
+    boot_clock::time_point waiting_since_{}; ///< or since somebody was told of it
 
     boot_clock::time_point last_touch_{}; ///< when the newest of those that were answered was sent
     bool reading_ = false;

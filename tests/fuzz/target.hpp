@@ -20,7 +20,7 @@ namespace paddock::test {
 /// Ends the program if it does not hold; whoever runs the target tells the input.
 inline void expect(bool holds, const char* what, std::string_view about = {}) {
     if (holds) return;
-    std::fprintf(stderr, "%s: '%.*s'\n", what, static_cast<int>(about.size()), about.data());
+    std::fprintf(stderr, "%s: '%s'\n", what, std::string(about).c_str());
     std::abort();
 }
 

@@ -268,3 +268,17 @@ TEST_CASE("a term that somebody has found over cannot be extended any more") {
     now -= 2s; // a clock that does not exist
     CHECK_FALSE(term.alive());
 }
+
+TEST_CASE("who waits for a lease that does not come is not left without a word") {
+    lease_stage s;
+    s.pass(60s);
+    s.cut_off_server();
+    int told = 0;
+    s.core->lease().when_fit([&] { ++told; });
+    s.pass(8s);
+    CHECK(s.troubles.empty());
+    s.pass(10s);
+    CHECK(told == 0);
+    REQUIRE(s.troubles.size() == 1);
+    CHECK(s.troubles[0].find("too slow for this session timeout") != std::string::npos);
+}
