@@ -2,7 +2,8 @@
 //
 //     chaos_test [--seconds=N] [--seed=N] [--workers=N] [--session=MILLISECONDS]
 //
-// or PADDOCK_CHAOS_SECONDS and so on, in the environment; doctest's own options work as well.
+// or PADDOCK_CHAOS_SECONDS and so on, in the environment; doctest's own options work as well. What
+// was done to whom is printed when something is wrong, or if PADDOCK_CHAOS_DIARY is set.
 
 #define DOCTEST_CONFIG_IMPLEMENT
 #include "checker.hpp"
@@ -129,14 +130,18 @@ void report(const findings& found, const faults& trouble) {
     std::fflush(stdout);
 }
 
-void judge(const crew& workers, const faults& trouble) {
+/// Returns whether all is well.
+bool judge(const crew& workers, const faults& trouble) {
     const auto found = check(workers.holds(), wished.crew.permits);
     report(found, trouble);
     for (const auto& each : found.violations)
         FAIL_CHECK(each);
     CHECK(found.together > 1);
-    if (found.violations.empty() && !std::getenv("PADDOCK_CHAOS_DIARY")) return;
-    for (const auto& line : trouble.diary())
+    return found.violations.empty();
+}
+
+void show(const std::vector<std::string>& diary) {
+    for (const auto& line : diary)
         std::printf("%s\n", line.c_str());
 }
 
@@ -175,7 +180,8 @@ TEST_CASE("nobody is let in beside another, and all go on when the faults are ov
     } catch (const std::exception& e) {
         failed = e.what();
     }
-    judge(workers, trouble);
+    const bool well = judge(workers, trouble) && failed.empty();
+    if (!well || std::getenv("PADDOCK_CHAOS_DIARY")) show(trouble.diary());
     REQUIRE_MESSAGE(failed.empty(), failed);
     until_nothing_is_left(ensemble);
 }

@@ -18,8 +18,8 @@ namespace paddock::test {
 
 struct crew_terms {
     std::size_t size = 4;
-    std::chrono::milliseconds session{4000};
-    std::chrono::milliseconds tick{800}; ///< of the servers
+    std::chrono::milliseconds session{2000};
+    std::chrono::milliseconds tick{400}; ///< of the servers
     int permits = 2;
     std::uint32_t seed = 1;
 };

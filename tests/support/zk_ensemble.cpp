@@ -48,7 +48,7 @@ void zk_ensemble::make_ways() {
 
 zk_server_options zk_ensemble::options_of(std::size_t i, zk_server_options common) {
     common.id = static_cast<int>(i) + 1;
-    common.config.insert(common.config.end(), {"initLimit=10", "syncLimit=5"});
+    common.config.insert(common.config.end(), {"initLimit=5", "syncLimit=5"});
     for (std::size_t other = 0; other < size; ++other) {
         const auto& there = from_to(i, other);
         const bool own = other == i;
