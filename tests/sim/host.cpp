@@ -30,7 +30,7 @@ void host::wake() {
 void host::turn() {
     if (dead_) return;
     if (paused()) return wake();
-    for (;;) {
+    while (ran_ < stop_at_) {
         if (!hasty) io_->poll();
         const bool strand_first = !hasty || chance().one_in(2);
         if (!strand_first && io_->poll_one() > 0) {

@@ -36,6 +36,8 @@ public:
     void pause(duration how_long);
     /// Grows with everything that runs.
     std::uint64_t task() const noexcept { return ran_; }
+    /// Nothing runs any more when so much has.
+    void stop_at(std::uint64_t task) noexcept { stop_at_ = task; }
     bool paused() const noexcept { return paused_until_ > all_.time().now(); }
 
     // Network.
@@ -67,6 +69,7 @@ private:
     std::deque<unique_function<void()>> tasks_;
     std::map<std::uint64_t, std::weak_ptr<socket>> sockets_;
     std::uint64_t ran_ = 0;
+    std::uint64_t stop_at_ = ~std::uint64_t{0};
     bool awake_ = false;
     bool dead_ = false;
     time_point paused_until_{};
