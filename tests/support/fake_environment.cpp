@@ -116,7 +116,8 @@ time_point fake_environment::latest_now() noexcept { return latest_->now; }
 std::chrono::system_clock::time_point fake_environment::wall_clock() const {
     const auto since = std::chrono::duration_cast<std::chrono::system_clock::duration>(
         world_->now.time_since_epoch());
-    return std::chrono::system_clock::time_point(std::chrono::hours(24 * 365 * 50)) + since;
+    return std::chrono::system_clock::time_point(std::chrono::hours(24 * 365 * 50)) + since +
+           wall_jump;
 }
 
 std::uint64_t fake_environment::random() { // Marsaglia's xorshift

@@ -54,6 +54,8 @@ public:
     std::vector<std::string> asked;
     /// While true make_readiness() throws, as if there were no file descriptors left.
     bool no_descriptors = false;
+    /// Somebody has set the wall clock.
+    std::chrono::seconds wall_jump{0};
 
 private:
     struct world;

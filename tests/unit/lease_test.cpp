@@ -282,3 +282,19 @@ TEST_CASE("who waits for a lease that does not come is not left without a word")
     REQUIRE(s.troubles.size() == 1);
     CHECK(s.troubles[0].find("too slow for this session timeout") != std::string::npos);
 }
+
+TEST_CASE("the wall clock may jump: no lease is longer or shorter for it") {
+    lease_stage s;
+    const auto held = s.hold();
+    const auto until = held->valid_until();
+    for (const auto jump : {24h, -24h}) {
+        s.env->wall_jump = jump;
+        CHECK(held->valid_until() == until);
+        CHECK(held->valid());
+    }
+    s.cut_off_server();
+    s.pass(until - s.env->now() - 10ms);
+    CHECK(held->valid());
+    s.pass(10ms);
+    CHECK_FALSE(held->valid());
+}
