@@ -120,6 +120,8 @@ TEST_CASE("what happened is counted, from what was written into files") {
     CHECK(found.longest_pause.count() == 8'000);
     CHECK(found.pause_began.time_since_epoch().count() == 1'000);
     CHECK(read_holds(folder + "/one.holds").front().until == 8'999);
+    CHECK(read_holds(folder + "/one.holds", 2).size() == 2);
+    CHECK(read_holds(folder + "/one.holds", 1).front().token == 9);
     CHECK(read_holds(folder + "/none.holds").empty());
     std::filesystem::remove_all(folder);
 }

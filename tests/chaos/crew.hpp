@@ -37,6 +37,9 @@ public:
     std::size_t size() const { return posts_.size(); }
     tcp_link& link(std::size_t post, std::size_t server) { return *posts_[post].links[server]; }
 
+    /// Those who hold something, and have for a while.
+    std::vector<std::size_t> holders() const;
+
     void pause(std::size_t post) { posts_[post].process->pause(); }
     void resume(std::size_t post);
     /// Like a power cut. Another process takes the post, with a client of its own.

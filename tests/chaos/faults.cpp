@@ -30,7 +30,16 @@ faults::milliseconds faults::percent(int least, int most) {
 }
 
 /// Short enough to be overcome, or so long that a session is over.
-faults::milliseconds faults::some_time() { return any(2) == 0 ? percent(5, 90) : percent(90, 250); }
+faults::milliseconds faults::some_time() {
+    return any(2) == 0 ? percent(5, 90) : percent(100, 300);
+}
+
+/// Who holds something has more to lose.
+std::size_t faults::any_client() {
+    const auto holders = workers_.holders();
+    if (holders.empty() || any(3) == 0) return any(workers_.size());
+    return holders[any(holders.size())];
+}
 
 void faults::note(const std::string& text) {
     diary_.push_back(std::to_string(boot_clock::now().time_since_epoch().count()) + ' ' + text);
@@ -71,7 +80,7 @@ void faults::take_back(bool all) {
 
 /// Of one process, to one server or to all.
 void faults::disturb_link() {
-    const auto post = any(workers_.size());
+    const auto post = any_client();
     if (link_busy_[post]) return;
     std::vector<tcp_link*> links;
     const auto one = any(zk_ensemble::size * 2);
@@ -109,7 +118,7 @@ void faults::disturb_link() {
 }
 
 void faults::disturb_worker() {
-    const auto post = any(workers_.size());
+    const auto post = any_client();
     if (worker_busy_[post]) return;
     const auto whom = "process " + std::to_string(post);
     if (any(3) == 0) {

@@ -50,6 +50,7 @@ private:
                std::function<void()> undo);
     void note(const std::string& text);
     std::size_t any(std::size_t less_than);
+    std::size_t any_client();
     milliseconds between(int least, int most);
     /// Of the session timeout.
     milliseconds percent(int least, int most);

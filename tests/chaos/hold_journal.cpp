@@ -51,9 +51,13 @@ void hold_journal::write_over(std::size_t place, const hold_record& hold) {
         fail("write into the journal");
 }
 
-std::vector<hold_record> read_holds(const std::filesystem::path& file) {
+std::vector<hold_record> read_holds(const std::filesystem::path& file, std::size_t newest) {
     std::vector<hold_record> all;
     std::ifstream stream(file);
+    std::error_code none;
+    const auto lines = std::filesystem::file_size(file, none) / line_length;
+    if (!none && lines > newest)
+        stream.seekg(static_cast<std::streamoff>((lines - newest) * line_length));
     for (std::string line; std::getline(stream, line);) {
         std::istringstream words(line);
         hold_record h;

@@ -49,8 +49,9 @@ private:
     std::size_t lines_ = 0;
 };
 
-/// No file is an empty journal.
-std::vector<hold_record> read_holds(const std::filesystem::path& file);
+/// No file is an empty journal. `newest`: at most so many from its end.
+std::vector<hold_record> read_holds(const std::filesystem::path& file,
+                                    std::size_t newest = static_cast<std::size_t>(-1));
 /// Of all journals (`*.holds`) of a folder.
 std::vector<hold_record> read_all_holds(const std::filesystem::path& folder);
 
