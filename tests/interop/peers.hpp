@@ -97,7 +97,7 @@ public:
 
 private:
     std::vector<std::string> line();
-    void check_left(const std::string& directory);
+    std::size_t left_below(const std::string& directory);
     std::vector<std::string> command(const peer_terms& terms) const;
     [[noreturn]] void give_up(const std::string& why) const;
 
