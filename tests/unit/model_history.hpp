@@ -1,13 +1,13 @@
 #pragma once
 
 #include "unit/model_client.hpp"
+#include "unit/model_play.hpp"
 
 #include <array>
 #include <cstdint>
 #include <iterator>
 #include <memory>
 #include <optional>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -25,10 +25,10 @@ struct foreigner {
 
 /// One random history: some clients and foreigners, and whatever may happen to them. Everything is
 /// decided by the seed.
-class history {
+class history : chances {
 public:
     explicit history(std::uint64_t seed, std::function<void(const std::string&)> note = {})
-        : random_(seed) {
+        : chances(seed) {
         world_.note = std::move(note);
         world_.granted = [this](const session& who, const std::string& node, std::int64_t czxid) {
             check_grant(who, node, czxid);
@@ -56,18 +56,13 @@ public:
 private:
     enum trouble { breaks, expiries, kicks, changes, reaping, refusals, delays, lag, lapses, all };
 
-    int number(int below) { return static_cast<int>(random_() % static_cast<unsigned>(below)); }
-    bool chance(int one_in) { return number(one_in) == 0; }
     bool happens(trouble what, int one_in) { return troubles_[what] && chance(one_in); }
-    client& any_client() {
-        return *clients_[static_cast<std::size_t>(number(static_cast<int>(clients_.size())))];
-    }
     void note(std::string_view what, const std::string& about = {}) {
         if (world_.note) world_.note(std::string(what) + ' ' + about);
     }
 
     void step() {
-        auto& c = any_client();
+        auto& c = *any_of(clients_);
         const int what = number(100);
         if (what < 60) {
             progress(c);
@@ -160,7 +155,7 @@ private:
         if (!world_.zk.leader().directory) world_.zk.make();
         std::array<char, 40> id{};
         std::snprintf(id.data(), id.size(), "c0ffee00-0000-4000-8000-%012llx",
-                      static_cast<unsigned long long>(random_() & 0xffff'ffff'ffff));
+                      static_cast<unsigned long long>(bits() & 0xffff'ffff'ffff));
         const char* const kind = !f.reads_and_writes ? "lock-"
                                  : chance(2)         ? "__READ__"
                                                      : "__WRIT__";
@@ -259,21 +254,9 @@ private:
         }
     }
     bool settle() {
-        bool any = false;
-        for (int server = 0; server < ensemble::servers; ++server)
-            while (world_.zk.behind(server)) {
-                world_.zk.apply_one(server);
-                any = true;
-            }
-        for (auto& c : clients_) {
-            while (!c->quiet()) {
-                if (!c->own.to_server.empty()) c->execute();
-                while (!c->own.to_client.empty())
-                    c->hear();
-                any = true;
-            }
+        bool any = catch_up(world_.zk, clients_, [](client& c) { c.execute(); });
+        for (auto& c : clients_)
             any = patience(*c) || any;
-        }
         for (auto& f : foreigners_)
             look(f);
         if (!any) check_watches();
@@ -383,7 +366,6 @@ private:
         must(world_.zk.leader().nodes.empty(), "a node is left behind");
     }
 
-    std::mt19937_64 random_;
     world world_;
     std::vector<std::unique_ptr<client>> clients_;
     std::vector<foreigner> foreigners_;

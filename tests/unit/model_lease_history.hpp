@@ -1,12 +1,12 @@
 #pragma once
 
 #include "unit/model_lease_client.hpp"
+#include "unit/model_play.hpp"
 
 #include <array>
 #include <cstdint>
 #include <iterator>
 #include <memory>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -21,10 +21,10 @@ struct foreign_acquirer {
 };
 
 /// One random history of a semaphore. Everything is decided by the seed.
-class lease_history {
+class lease_history : chances {
 public:
     explicit lease_history(std::uint64_t seed, std::function<void(const std::string&)> note = {})
-        : random_(seed) {
+        : chances(seed) {
         world_.note = std::move(note);
         world_.granted = [this](const session& who, acquirer& a) { check_grant(who, a); };
         const int clients = 1 + number(3);
@@ -68,13 +68,7 @@ private:
     };
     static constexpr int most = 3; ///< permits that one acquisition wants
 
-    int number(int below) { return static_cast<int>(random_() % static_cast<unsigned>(below)); }
-    bool chance(int one_in) { return number(one_in) == 0; }
     bool happens(trouble what, int one_in) { return troubles_[what] && chance(one_in); }
-    template <class Container>
-    auto& any_of(Container& from) {
-        return *std::next(from.begin(), number(static_cast<int>(from.size())));
-    }
     void note(const std::string& what) {
         if (world_.note) world_.note(what);
     }
@@ -134,7 +128,7 @@ private:
     std::string foreign_prefix() {
         std::array<char, 40> id{};
         std::snprintf(id.data(), id.size(), "c0ffee00-0000-4000-8000-%012llx",
-                      static_cast<unsigned long long>(random_() & 0xffff'ffff'ffff));
+                      static_cast<unsigned long long>(bits() & 0xffff'ffff'ffff));
         return std::string("_c_") + id.data() + "-lease-";
     }
 
@@ -268,19 +262,8 @@ private:
         }
     }
     bool settle() {
-        bool any = false;
-        for (int server = 0; server < ensemble::servers; ++server)
-            while (world_.zk.behind(server)) {
-                world_.zk.apply_one(server);
-                any = true;
-            }
+        bool any = catch_up(world_.zk, clients_, [](lease_client& c) { c.execute(); });
         for (auto& c : clients_) {
-            while (!c->quiet()) {
-                if (!c->own.to_server.empty()) c->execute();
-                while (!c->own.to_client.empty())
-                    c->hear();
-                any = true;
-            }
             for (const bool moved : {c->patience(), c->enter_line(), c->hear_of_places()})
                 any = any || moved;
         }
@@ -347,7 +330,6 @@ private:
         must(world_.zk.leader().nodes.empty(), "a node is left behind");
     }
 
-    std::mt19937_64 random_;
     lease_world world_;
     std::vector<std::unique_ptr<lease_client>> clients_;
     std::vector<foreign_acquirer> foreigners_;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "unit/model_play.hpp"
 #include "unit/model_simple_client.hpp"
 
 #include <array>
@@ -7,7 +8,6 @@
 #include <functional>
 #include <iterator>
 #include <memory>
-#include <random>
 #include <set>
 #include <string>
 #include <utility>
@@ -16,10 +16,10 @@
 namespace paddock::test::model {
 
 /// One random history of a simple lock. Everything is decided by the seed.
-class simple_history {
+class simple_history : chances {
 public:
     explicit simple_history(std::uint64_t seed, std::function<void(const std::string&)> note = {})
-        : random_(seed) {
+        : chances(seed) {
         world_.note = std::move(note);
         world_.granted = [this](const session& who, const std::string& marker, std::int64_t czxid) {
             check_grant(who, marker, czxid);
@@ -59,13 +59,7 @@ private:
         all
     };
 
-    int number(int below) { return static_cast<int>(random_() % static_cast<unsigned>(below)); }
-    bool chance(int one_in) { return number(one_in) == 0; }
     bool happens(trouble what, int one_in) { return troubles_[what] && chance(one_in); }
-    template <class Container>
-    auto& any_of(Container& from) {
-        return *std::next(from.begin(), number(static_cast<int>(from.size())));
-    }
     void note(const std::string& what) {
         if (world_.note) world_.note(what);
     }
@@ -211,21 +205,9 @@ private:
         }
     }
     bool settle() {
-        bool any = false;
-        for (int server = 0; server < ensemble::servers; ++server)
-            while (world_.zk.behind(server)) {
-                world_.zk.apply_one(server);
-                any = true;
-            }
-        for (auto& c : clients_) {
-            while (!c->quiet()) {
-                if (!c->own.to_server.empty()) c->do_next();
-                while (!c->own.to_client.empty())
-                    c->hear();
-                any = true;
-            }
+        bool any = catch_up(world_.zk, clients_, [](simple_client& c) { c.do_next(); });
+        for (auto& c : clients_)
             any = c->patience() || any;
-        }
         return any;
     }
     bool somebody_lets_go() {
@@ -275,7 +257,6 @@ private:
         must(world_.zk.leader().nodes.empty(), "a node is left behind");
     }
 
-    std::mt19937_64 random_;
     simple_world world_;
     std::vector<std::unique_ptr<simple_client>> clients_;
     std::array<bool, all> troubles_{};
