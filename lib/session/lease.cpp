@@ -64,7 +64,13 @@ void lease::keep(lease_user& who) {
 
 void lease::on_connected(bool new_session, boot_clock::time_point handshake,
                          boot_clock::duration timeout) {
-    if (new_session) clock_.emplace(rules::lease_timing_of(timeout, wishes_));
+    const bool shorter = !new_session && timeout < clock_->timing().timeout;
+    if (shorter) { // servers with other limits: what was promised does not hold here
+        term_->end();
+        until_ = core_.env().now();
+        lapse();
+    }
+    if (new_session || shorter) clock_.emplace(rules::lease_timing_of(timeout, wishes_));
     clock_->connected(handshake);
     // A quorum has made the session; but any server that knows it takes it on again.
     if (new_session) begin_term(handshake + timeout);

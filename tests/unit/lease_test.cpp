@@ -298,3 +298,19 @@ TEST_CASE("the wall clock may jump: no lease is longer or shorter for it") {
     s.pass(10ms);
     CHECK_FALSE(held->valid());
 }
+
+TEST_CASE("a server that grants a shorter session timeout ends what was promised before") {
+    lease_stage s;
+    const auto held = s.hold();
+    s.lose_connection();
+    CHECK(held->valid());
+    s.c->session_timeout = 5s;
+    s.reconnect();
+    CHECK_FALSE(held->valid());
+    CHECK(held->reason() == errc::lease_lapsed);
+    s.ask(answered_by::quorum);
+    CHECK(s.core->lease().fit());
+    CHECK(s.left() <= 5s);
+    const auto next = s.hold();
+    CHECK(next->valid());
+}
