@@ -25,8 +25,9 @@ void joint_asking::take_next() {
         });
     };
     const auto how = only_if_free() ? attempt::kind::only_if_free : attempt::kind::wait;
-    current_ = std::make_shared<attempt>(plan_->locks[taken_.size()], std::move(done), how);
-    current_->launch(std::nullopt);
+    const auto next = std::make_shared<attempt>(plan_->locks[taken_.size()], std::move(done), how);
+    current_ = next;
+    next->launch(std::nullopt);
 }
 
 void joint_asking::answered(std::uint64_t round, error_code why, guard one) {
@@ -69,7 +70,7 @@ void joint_asking::lost_one(std::uint64_t round, error_code why) {
 
 void joint_asking::drop_all() {
     ++round_;
-    if (const auto last = std::exchange(current_, {})) last->stop();
+    if (const auto last = std::exchange(current_, {}).lock()) last->stop();
     while (!taken_.empty())
         taken_.pop_back();
     joint_.reset();

@@ -39,8 +39,8 @@ private:
     void drop_all();
 
     plan_ptr plan_;
-    std::uint64_t round_ = 0; ///< what belongs to an earlier one does not count
-    std::shared_ptr<attempt> current_;
+    std::uint64_t round_ = 0;        ///< what belongs to an earlier one does not count
+    std::weak_ptr<attempt> current_; ///< which keeps this one alive
     std::shared_ptr<joint> joint_;
     std::vector<guard> taken_;
 };
