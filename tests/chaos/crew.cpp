@@ -61,11 +61,11 @@ void crew::start(std::size_t number) {
 
 std::vector<std::size_t> crew::holders() const {
     constexpr std::size_t enough = 64;
-    constexpr std::int64_t a_while = 50'000'000;
     std::vector<std::size_t> found;
     for (std::size_t i = 0; i < posts_.size(); ++i) {
         const auto newest = read_holds(folder_ / (posts_[i].name + ".holds"), enough);
         if (std::any_of(newest.begin(), newest.end(), [](const auto& h) {
+                constexpr std::int64_t a_while = 50'000'000;
                 return h.end == fate::held && h.until - h.from > a_while;
             }))
             found.push_back(i);
