@@ -186,6 +186,41 @@ TEST_CASE_FIXTURE(real_world, "what is posted runs later, in order, and not afte
     run_for(*io, 20ms);
 }
 
+TEST_CASE_FIXTURE(real_world,
+                  "what a task posts soon runs behind the tasks that wait already, and no others") {
+    std::string order;
+    env->post([&] {
+        order += 'a';
+        env->post([&] { order += 'd'; });
+        env->post_soon([&] {
+            order += 'c';
+            env->post_soon([&] { order += 'e'; }); // not without end
+        });
+    });
+    env->post([&] { order += 'b'; });
+    env->post_soon([&] { order += 'B'; }); // from outside it is like any other
+    CHECK(order.empty());
+    CHECK(until([&] { return order.size() == 6; }));
+    CHECK(order == "abBcde");
+    env->post([&] {
+        env->post_soon([] { FAIL_CHECK("ran"); });
+        env.reset();
+    });
+    CHECK(until([&] { return !env; }));
+    run_for(*io, 20ms);
+}
+
+TEST_CASE_FIXTURE(real_world, "a task that throws does not take those behind it with it") {
+    std::string order;
+    env->post([&] {
+        env->post_soon([&] { order += 'c'; });
+        throw std::runtime_error("task");
+    });
+    env->post([&] { order += 'b'; });
+    CHECK_THROWS_WITH(io->run_one(), "task");
+    CHECK(until([&] { return order.size() == 2; }));
+}
+
 TEST_CASE_FIXTURE(real_world, "no notification of any thread is lost") {
     std::atomic<int> given{0};
     int taken = 0;
