@@ -9,6 +9,7 @@
 #   --teardown    every coroutine test runs once more, and is destroyed somewhere on its way
 #                 (PADDOCK_TEARDOWN=every: at every step of it; takes very long)
 #   --clang       with clang 14 instead of g++
+#   --build-only  builds, and runs nothing
 #   --no-install  does not check the installation
 #   --werror      warnings are errors
 #   filter…       goes to `meson test`: names of tests, or --suite unit
@@ -30,6 +31,7 @@ compiler=g++
 werror=
 quick=
 no_install=
+build_only=
 left=$#
 while [ "$left" -gt 0 ]; do
   argument=$1
@@ -41,6 +43,7 @@ while [ "$left" -gt 0 ]; do
     --werror) werror=yes ;;
     --quick) quick=yes ;;
     --no-install) no_install=yes ;;
+    --build-only) build_only=yes ;;
     --help | -h) sed -n '2,/^set/s/^#\{0,1\} \{0,1\}//p' "$0" | sed '$d'; exit 0 ;;
     *) set -- "$@" "$argument" ;; # a filter
   esac
@@ -107,6 +110,7 @@ if [ $# = 0 ]; then
   run ninja -C "$build" || give_up "The build failed."
   rebuild=--no-rebuild
 fi
+[ -z "$build_only" ] || exit 0
 log=$build/meson-logs/testlog.json
 rm -f "$log"
 # shellcheck disable=SC2086
