@@ -9,7 +9,7 @@
 #   --teardown    every coroutine test runs once more, and is destroyed somewhere on its way
 #                 (PADDOCK_TEARDOWN=every: at every step of it; takes very long)
 #   --clang       with clang 14 instead of g++
-#   --build-only  builds, and runs nothing
+#   --build-only  builds, two files at a time, and runs nothing
 #   --no-install  does not check the installation
 #   --werror      warnings are errors
 #   filter…       goes to `meson test`: names of tests, or --suite unit
@@ -107,7 +107,7 @@ configure "$build" $options || give_up "The configuration failed."
 # With a filter meson builds what these tests need, and no more.
 rebuild=
 if [ $# = 0 ]; then
-  run ninja -C "$build" || give_up "The build failed."
+  run ninja ${build_only:+-j2} -C "$build" || give_up "The build failed."
   rebuild=--no-rebuild
 fi
 [ -z "$build_only" ] || exit 0
