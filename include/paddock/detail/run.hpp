@@ -22,18 +22,16 @@ namespace paddock::detail {
 template <typename Work>
 using work_result = typename std::invoke_result_t<Work&>::value_type;
 
-/// The work, with its result put where co_spawn does not have to make an empty one first. A spawned
-/// coroutine by itself would heed terminal cancellation only, whatever its parent lets through.
+/// The work, with its result, if it has one, put where co_spawn does not have to make an empty one
+/// first. A spawned coroutine by itself would heed terminal cancellation only, whatever its parent
+/// lets through.
 template <typename Work, typename Result>
 asio::awaitable<void> put_result(Work& work, std::optional<Result>& result) {
     co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
-    result.emplace(co_await work());
-}
-
-template <typename Work>
-asio::awaitable<void> put_result(Work& work, std::optional<bool>&, std::true_type) {
-    co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
-    co_await work();
+    if constexpr (std::is_void_v<work_result<Work>>)
+        co_await work();
+    else
+        result.emplace(co_await work());
 }
 
 /// Runs `work` until it ends, and cancels it when `lost` completes with a reason.
@@ -43,12 +41,7 @@ asio::awaitable<work_result<Work>> run_until_lost(Lost lost, Work work) {
     constexpr bool no_result = std::is_void_v<result_type>;
     const auto executor = co_await asio::this_coro::executor;
     std::optional<std::conditional_t<no_result, bool, result_type>> result;
-    auto ends = [&] {
-        if constexpr (no_result)
-            return put_result(work, result, std::true_type());
-        else
-            return put_result(work, result);
-    };
+    auto ends = [&] { return put_result(work, result); };
     auto first = asio::experimental::make_parallel_group(
         asio::co_spawn(executor, std::move(ends), asio::deferred),
         lost(asio::bind_executor(executor, asio::deferred)));
