@@ -42,4 +42,30 @@ outcome judge(request what, int code) noexcept {
     }
 }
 
+bool agreed(int code) noexcept {
+    switch (static_cast<zk_errc>(code)) {
+    case zk_errc::no_node:
+    case zk_errc::no_auth:
+    case zk_errc::bad_version:
+    case zk_errc::no_children_for_ephemerals:
+    case zk_errc::node_exists:
+    case zk_errc::not_empty:
+        return true;
+    default:
+        return code == 0;
+    }
+}
+
+bool connection_lost(int code) noexcept {
+    switch (static_cast<zk_errc>(code)) {
+    case zk_errc::connection_loss:
+    case zk_errc::operation_timeout:
+    case zk_errc::runtime_inconsistency:
+    case zk_errc::invalid_state:
+        return true;
+    default:
+        return false;
+    }
+}
+
 } // namespace paddock::rules

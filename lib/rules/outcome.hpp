@@ -22,4 +22,11 @@ enum class outcome {
 /// The one table of errors: every return code of the C client, for every kind of request.
 outcome judge(request what, int code) noexcept;
 
+/// Whether a quorum has agreed on a write with this answer: it was executed, or refused for what
+/// the tree has in it.
+bool agreed(int code) noexcept;
+
+/// Whether the connection was lost, or not there, but the session may live on.
+bool connection_lost(int code) noexcept;
+
 } // namespace paddock::rules

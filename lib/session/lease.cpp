@@ -1,5 +1,6 @@
 #include "session/lease.hpp"
 
+#include "rules/outcome.hpp"
 #include "session/core.hpp"
 
 #include <algorithm>
@@ -14,21 +15,6 @@ rules::lease_wishes wishes_of(const lease_options& o) {
             .margin = o.margin,
             .least = o.min_validity,
             .by_sync = o.proof == lease_proof::sync};
-}
-
-/// Codes of writes that were refused only after a quorum had agreed that the session is alive.
-bool agreed(int code) noexcept {
-    switch (static_cast<zk_errc>(code)) {
-    case zk_errc::no_node:
-    case zk_errc::no_auth:
-    case zk_errc::bad_version:
-    case zk_errc::no_children_for_ephemerals:
-    case zk_errc::node_exists:
-    case zk_errc::not_empty:
-        return true;
-    default:
-        return code == native::code::ok;
-    }
 }
 
 /// Any node will do, and this one of ZooKeeper's own is always there.
@@ -96,7 +82,7 @@ void lease::end() {
 }
 
 void lease::on_answer(const sighting& seen) {
-    if (!clock_ || !agreed(seen.code)) return;
+    if (!clock_ || !rules::agreed(seen.code)) return;
     const auto now = core_.env().now();
     clock_->touched(seen.sent, now);
     last_touch_ = std::max(last_touch_, seen.sent);

@@ -1,5 +1,7 @@
 #include "session/watch_table.hpp"
 
+#include "rules/outcome.hpp"
+
 #include <optional>
 #include <utility>
 #include <vector>
@@ -34,12 +36,6 @@ bool hears(watch_kind kind, watch_event what) noexcept {
         return kind == watch_kind::children;
     }
     return false;
-}
-
-/// Not the session.
-bool connection_lost(int rc) noexcept {
-    return rc == native::code::connection_loss || rc == native::code::operation_timeout ||
-           rc == native::code::runtime_inconsistency || rc == native::code::invalid_state;
 }
 
 } // namespace
@@ -86,7 +82,7 @@ void watch_table::remove_at_server(const std::string& path) {
             return c.remove_watches(path, std::move(done));
         },
         [this, path](const native::reply& reply) {
-            if (connection_lost(reply.rc)) remove_at_server(path);
+            if (rules::connection_lost(reply.rc)) remove_at_server(path);
         });
 }
 

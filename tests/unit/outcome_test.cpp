@@ -6,6 +6,8 @@
 
 #include <doctest/doctest.h>
 
+#include <set>
+
 using namespace paddock::rules;
 using paddock::zk_errc;
 
@@ -82,5 +84,28 @@ TEST_CASE("nothing but success is done, but for the delete of what is not there"
             CHECK(judge(what, code) != outcome::done);
         CHECK((judge(request::remove, code) == outcome::done) ==
               (code == static_cast<int>(zk_errc::no_node)));
+    }
+}
+
+TEST_CASE("a write was agreed upon when it was executed, or refused for what is in the tree") {
+    const std::set<zk_errc> by_the_tree{zk_errc::no_node,     zk_errc::no_auth,
+                                        zk_errc::bad_version, zk_errc::no_children_for_ephemerals,
+                                        zk_errc::node_exists, zk_errc::not_empty};
+    CHECK(agreed(0));
+    for (int code = -1000; code < 0; ++code) {
+        CAPTURE(code);
+        CHECK(agreed(code) == by_the_tree.contains(zk_errc{code}));
+    }
+}
+
+TEST_CASE("what was lost with the connection leaves the session alone") {
+    const std::set<zk_errc> of_the_session{zk_errc::closing, zk_errc::session_moved,
+                                           zk_errc::session_expired, zk_errc::auth_failed};
+    for (int code = -1000; code <= 0; ++code) {
+        CAPTURE(code);
+        const auto what = judge(request::list, code);
+        const bool over = of_the_session.contains(zk_errc{code});
+        CHECK(connection_lost(code) ==
+              (!over && (what == outcome::lost || what == outcome::not_sent)));
     }
 }
