@@ -1,0 +1,104 @@
+#!/bin/sh
+# Usage: check_packages.sh SOURCE-ROOT
+# What need_packages does on machines that this one is not: bare, and with or without the right to install.
+# The commands that it calls are stand-ins, which write down how they were called.
+set -eu
+root=$1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT INT TERM
+. "$root/tests/support/common.sh"
+
+fail() {
+  echo "$1, but: $(cat "$folder/said" "$folder/calls")" >&2
+  exit 1
+}
+
+stand_in() { # command, script
+  printf '#!/bin/sh\n%s\n' "$2" >"$folder/bin/$1"
+  chmod +x "$folder/bin/$1"
+}
+
+new_machine() { # user id, status of sudo
+  rm -rf "$folder/bin"
+  mkdir "$folder/bin"
+  : >"$folder/calls"
+  ln -s "$(command -v grep)" "$(command -v env)" /bin/true "$folder/bin"
+  stand_in id "echo $1"
+  # shellcheck disable=SC2016
+  stand_in sudo '[ "$*" = "-n true" ] || echo "sudo $1" >>"'"$folder/calls"'"
+    [ '"$2"' = 0 ] || exit '"$2"'
+    shift
+    exec "$@"'
+  # shellcheck disable=SC2016
+  stand_in apt-get 'echo "apt-get $* ($DEBIAN_FRONTEND)" >>"'"$folder/calls"'"'
+  stand_in dpkg-query 'case $* in
+      *-dev) echo "'"${installed:-}"'" ;;
+      *) exit 1 ;;
+    esac'
+}
+
+ask() { # packages…
+  (
+    # Nothing else is there.
+    PATH=$folder/bin
+    unset DEBIAN_FRONTEND
+    need_packages "$@"
+  ) >"$folder/said" 2>&1
+}
+
+called() { # lines
+  [ "$(cat "$folder/calls")" = "$1" ] || fail "expected: $1"
+}
+
+wanted='g++:g++ default-jre-headless:java libzookeeper-java'
+update='apt-get update ()'
+install='apt-get install -y --no-install-recommends --no-remove g++ default-jre-headless libzookeeper-java'
+
+# shellcheck disable=SC2086 # the words of $wanted are several packages, everywhere below
+{
+  new_machine 0 1
+  ask $wanted || fail "root installs"
+  called "$update
+$install (noninteractive)"
+
+  new_machine 1000 0
+  ask $wanted || fail "who has sudo installs"
+  called "sudo -n
+$update
+sudo -n
+$install (noninteractive)"
+
+  new_machine 1000 1
+  ! ask $wanted || fail "who may not install hears of it"
+  called ''
+  grep -qxF "  sudo apt-get update && sudo $install" "$folder/said" || fail "who may not install is told the line"
+
+  new_machine 0 1
+  stand_in g++ ''
+  stand_in java ''
+  ask $wanted || fail "what is there as a command is not asked for"
+  called "$update
+apt-get install -y --no-install-recommends --no-remove libzookeeper-java (noninteractive)"
+
+  # What Debian says of packages that are not installed, and of one that is.
+  installed='deinstall ok config-files unknown ok not-installed install ok installed '
+  new_machine 0 1
+  ask libboost1.81-dev || fail "a later Boost will do"
+  called ''
+
+  installed='deinstall ok config-files unknown ok not-installed '
+  new_machine 0 1
+  ask libboost1.81-dev || fail "a Boost that was removed is installed"
+  called "$update
+apt-get install -y --no-install-recommends --no-remove libboost1.81-dev (noninteractive)"
+
+  new_machine 0 1
+  stand_in apt-get 'exit 100'
+  ! ask $wanted || fail "a failed installation fails"
+
+  new_machine 0 1
+  rm "$folder/bin/dpkg-query"
+  ask $wanted || fail "elsewhere it goes on"
+  called ''
+  grep -q 'no Debian.*libzookeeper-java' "$folder/said" || fail "elsewhere it says what it needs"
+}
