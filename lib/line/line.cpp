@@ -114,8 +114,6 @@ void line::on_expired() {
 void line::on_closed(error_code why) {
     closed_ = true;
     pause_.reset();
-    hold_age_.reset();
-    young_holds_.clear();
     watches_.clear();
     for (const auto& [key, place] : std::exchange(seats_, {})) {
         if (place.waiting) core_.node_budget().stop_waiting(place.waiting);

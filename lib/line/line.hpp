@@ -7,7 +7,6 @@
 #include <paddock/options.hpp>
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -91,10 +90,6 @@ private:
         bool lost_create = false; ///< a node of it may exist that nobody knows
         bool granted = false;
     };
-    struct young_hold {
-        rules::contender_key who;
-        boot_clock::time_point since;
-    };
 
     /// Where everything that happens is told.
     rules::line& facts();
@@ -135,7 +130,7 @@ private:
                        std::optional<watch_table::waiter> waiter, const native::reply& reply,
                        looked done);
     void hear(const std::string& name, bool deleted);
-    void watch_old_holds();
+    void grown_old(rules::contender_key who);
     void tell_moves();
 
     core& core_;
@@ -149,9 +144,6 @@ private:
     bool carrying_out_ = false;
     bool closed_ = false;
     std::unique_ptr<timer> pause_;
-    std::unique_ptr<timer> hold_age_;
-    bool hold_age_running_ = false;
-    std::deque<young_hold> young_holds_; ///< in the order of their grants
     int observers_ = 0;
     int watching_first_ = 0;
 };

@@ -12,9 +12,8 @@ namespace paddock::detail {
 
 namespace {
 using namespace std::chrono_literals;
-constexpr auto patience = 250ms;      ///< before what could not be done is tried again
-constexpr auto short_section = 100ms; ///< a hold that is older watches its node
-constexpr std::size_t envelope = 64;  ///< of a request, around path and data
+constexpr auto patience = 250ms;     ///< before what could not be done is tried again
+constexpr std::size_t envelope = 64; ///< of a request, around path and data
 } // namespace
 
 void line::carry_out() {
@@ -155,35 +154,17 @@ void line::carry_out(const rules::act::warn&) {
 void line::carry_out(const rules::act::grant& a) {
     auto& place = seats_.at(a.who);
     place.granted = true;
-    young_holds_.push_back({a.who, core_.env().now()});
-    if (young_holds_.size() == 1) watch_old_holds();
+    core_.young_holds().add([weak = weak_from_this(), who = a.who] {
+        if (const auto self = weak.lock()) self->grown_old(who);
+    });
     const auto who = seats_.at(a.who).who;
     who->granted(path_of(a.name), a.czxid);
 }
 
-/// One timer for all holds, never armed more often than it fires: a short critical section pays
-/// nothing.
-void line::watch_old_holds() {
-    const auto now = core_.env().now();
-    const auto over = [this](const young_hold& one) { return !seats_.contains(one.who); };
-    while (!young_holds_.empty()) {
-        const auto& oldest = young_holds_.front();
-        if (!over(oldest)) {
-            if (now - oldest.since < short_section) break;
-            facts().guard_own(oldest.who);
-        }
-        young_holds_.pop_front();
-    }
+void line::grown_old(rules::contender_key who) {
+    if (!seats_.contains(who)) return;
+    facts().guard_own(who);
     carry_out();
-    if (young_holds_.empty() || hold_age_running_) return;
-    if (!hold_age_) hold_age_ = core_.env().make_timer();
-    hold_age_running_ = true;
-    hold_age_->arm(young_holds_.front().since + short_section, [weak = weak_from_this()] {
-        const auto self = weak.lock();
-        if (!self) return;
-        self->hold_age_running_ = false;
-        self->watch_old_holds();
-    });
 }
 
 void line::carry_out(const rules::act::give_up& a) {

@@ -147,7 +147,6 @@ void acquisition::abandoned() {
 void acquisition::release() {
     settled_ = true;
     if (!rules_) return; // closed
-    age_.reset();
     facts().release();
     carry_out();
 }
@@ -189,7 +188,6 @@ void acquisition::on_closed(error_code why) {
     settled_ = true;
     if (const auto turn = std::exchange(waiting_, 0)) client()->node_budget().stop_waiting(turn);
     pause_.reset();
-    age_.reset();
     directory_.reset();
     counter_.reset();
     own_.clear();

@@ -103,7 +103,7 @@ private:
 
     std::shared_ptr<lookout> directory_, counter_;
     std::map<rules::node_id, std::shared_ptr<lookout>> own_;
-    std::unique_ptr<timer> pause_, age_;
+    std::unique_ptr<timer> pause_;
     std::weak_ptr<hold> hold_;
     std::vector<std::string> paths_; ///< of what was granted
 };

@@ -14,9 +14,8 @@ namespace paddock::detail {
 
 namespace {
 using namespace std::chrono_literals;
-constexpr auto patience = 250ms;      ///< before what could not be done is tried again
-constexpr auto short_section = 100ms; ///< a hold that is older watches its leases
-constexpr std::size_t envelope = 64;  ///< of a request, around path and data
+constexpr auto patience = 250ms;     ///< before what could not be done is tried again
+constexpr std::size_t envelope = 64; ///< of a request, around path and data
 } // namespace
 
 void acquisition::carry_out() {
@@ -198,8 +197,7 @@ void acquisition::carry_out(const rules::lease_act::grant& a) {
     for (std::size_t i = 1; i < paths_.size(); ++i)
         granted->add_node(paths_[i]);
     hold_ = granted;
-    age_ = client()->env().make_timer();
-    age_->arm(client()->env().now() + short_section, [weak = weak_self()] {
+    client()->young_holds().add([weak = weak_self()] {
         const auto self = weak.lock();
         if (!self || !self->rules_) return;
         self->facts().guard_own();

@@ -70,8 +70,8 @@ void c_client::close() noexcept {
     zhandle_t* const handle = handle_;
     if (handle == nullptr) return;
     const inside_c lock(c_client_mutex);
-    if (zoo_state(handle) == ZOO_CONNECTED_STATE) zookeeper_process(handle, ZOOKEEPER_WRITE);
-    if (zoo_state(handle) == ZOO_CONNECTED_STATE && socket_is_ours()) {
+    if (is_connected()) zookeeper_process(handle, ZOOKEEPER_WRITE);
+    if (is_connected() && socket_is_ours()) {
         pollfd socket{socket_.number, POLLOUT, 0};
         const bool sendable = ::poll(&socket, 1, 0) == 1 && (socket.revents & POLLOUT) != 0;
         ::shutdown(socket_.number, sendable ? SHUT_RD : SHUT_RDWR);
@@ -87,6 +87,7 @@ wish c_client::interest() {
     int number = -1;
     int events = 0;
     timeval timeout{};
+    const bool was_connected = is_connected();
     {
         const inside_c lock(c_client_mutex);
         wanted.rc = zookeeper_interest(handle_, &number, &events, &timeout);
@@ -95,7 +96,9 @@ wish c_client::interest() {
     const descriptor before = std::exchange(socket_, {});
     if (wanted.rc != ZOK) return wanted;
     wanted.timeout = std::chrono::milliseconds(timeout.tv_sec * 1000 + timeout.tv_usec / 1000);
-    socket_ = identify(number);
+    // A handle that was connected and still is has not opened another socket.
+    const bool same = was_connected && is_connected() && number == before.number;
+    socket_ = same ? before : identify(number);
     if (!socket_.valid()) return wanted;
     if (socket_ != before) ::fcntl(number, F_SETFD, FD_CLOEXEC); // some builds forget it
     wanted.connection = socket_;
@@ -115,14 +118,16 @@ int c_client::process(unsigned events) {
 /// of which wakes the server. Only interest() opens a socket, so while the handle is connected the
 /// number is still that of its socket.
 void c_client::hold_back() noexcept {
-    if (held_back_ || !socket_.valid() || zoo_state(handle_) != ZOO_CONNECTED_STATE) return;
+    if (held_back_ || !socket_.valid() || !is_connected()) return;
     held_back_ = set_cork(socket_.number, true);
 }
 
 void c_client::flush() noexcept {
     if (!std::exchange(held_back_, false) || !socket_.valid()) return;
-    if (zoo_state(handle_) == ZOO_CONNECTED_STATE) set_cork(socket_.number, false);
+    if (is_connected()) set_cork(socket_.number, false);
 }
+
+bool c_client::is_connected() const noexcept { return zoo_state(handle_) == ZOO_CONNECTED_STATE; }
 
 /// The C client may have closed its socket, and the number may be somebody else's by now.
 bool c_client::socket_is_ours() const noexcept {

@@ -46,6 +46,7 @@ private:
 
     template <typename Call>
     int request(const std::string& path, done& who, Call call);
+    bool is_connected() const noexcept;
     bool socket_is_ours() const noexcept;
     void hold_back() noexcept;
 

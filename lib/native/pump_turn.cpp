@@ -47,6 +47,7 @@ void pump::turn(unsigned events) {
     const auto now = env_.now();
     events |= std::exchange(more_, 0U) | overdue_events(now);
     if (events != 0 && !poisoned_) drain(events, now);
+    calls_->flush(); // early: what follows takes its time
     if (poisoned_ && !stopped()) purge(now);
     if (!stopped()) give_up_slow_attempt(now);
     if (!stopped() && !poisoned_ && !probe_instead(now)) settle(now);

@@ -18,7 +18,8 @@ core::core(asio::any_io_executor io, world outside, std::vector<native::server_a
             lease_)
     , watches_(gate_, options_.budgets.watched_path_bytes)
     , nodes_(options_.budgets.node_path_bytes)
-    , sweeper_(*this) {}
+    , sweeper_(*this)
+    , young_holds_(*env_) {}
 
 core::~core() { stop_pump(); }
 
@@ -136,6 +137,7 @@ void core::close(error_code why) {
     gate_.close();
     stop_pump();
     watches_.close(why);
+    young_holds_.clear();
     tell_rooms([why](session_listener& who) { who.on_closed(why); });
     sweeper_.on_session_over();
     if (wakeup_) wakeup_->stop();

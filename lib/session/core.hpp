@@ -7,6 +7,7 @@
 #include "session/lease.hpp"
 #include "session/sweeper.hpp"
 #include "session/watch_table.hpp"
+#include "session/young_holds.hpp"
 #include "support/bridge.hpp"
 #include "support/environment.hpp"
 
@@ -95,6 +96,9 @@ public:
     }
     rules::claims& claims() noexcept { return claims_; }
     budget& node_budget() noexcept { return nodes_; }
+    class young_holds& young_holds() noexcept {
+        return young_holds_;
+    }
 
     /// Opens the first session, if nobody has done so.
     void start();
@@ -168,6 +172,7 @@ private:
     rules::claims claims_;
     budget nodes_;
     class sweeper sweeper_;
+    class young_holds young_holds_;
     std::shared_ptr<native::pump> pump_;
     std::vector<std::weak_ptr<session_listener>> listeners_; ///< besides the lines
     std::size_t tidy_listeners_at_ = 64;

@@ -17,23 +17,34 @@ using stream = asio::posix::stream_descriptor;
 
 /// A descriptor of our own for the same connection: the C client closes its number when it likes,
 /// and the system gives it away again; this one stays what it is until we close it.
-int duplicate(int number) {
-    const int copy = ::fcntl(number, F_DUPFD_CLOEXEC, 0);
-    if (copy < 0) throw boost::system::system_error(errno, boost::system::system_category(), "dup");
-    return copy;
-}
+int duplicate(int number) { return ::fcntl(number, F_DUPFD_CLOEXEC, 0); }
 
 struct readiness_core : std::enable_shared_from_this<readiness_core> {
-    explicit readiness_core(const asio::any_io_executor& strand) : connection(strand) {}
+    explicit readiness_core(const asio::any_io_executor& strand)
+        : connection(strand), for_writing(strand) {}
 
-    void wait(stream::wait_type what, unique_function<void()> ready) {
-        connection.async_wait(
-            what, [self = shared_from_this(), call = std::move(ready)](const auto& error) mutable {
-                if (self->alive && error != asio::error::operation_aborted) call();
-            });
+    void wait(stream& on, stream::wait_type what, unique_function<void()> ready) {
+        on.async_wait(what, [self = shared_from_this(), what,
+                             call = std::move(ready)](const auto& error) mutable {
+            boost::system::error_code ignored;
+            if (what == stream::wait_write) self->for_writing.close(ignored);
+            if (self->alive && error != asio::error::operation_aborted) call();
+        });
     }
 
-    stream connection;
+    /// Once asked for, Asio looks for writability for as long as the descriptor lives: then every
+    /// wait for something to read would begin with an event that nobody waits for. So it has a
+    /// descriptor of its own, while it lasts; if there is none left, the other will do.
+    void wait_writable(unique_function<void()> ready) {
+        boost::system::error_code error;
+        const int copy = duplicate(connection.native_handle());
+        if (copy >= 0) for_writing.assign(copy, error);
+        if (error) ::close(copy);
+        wait(for_writing.is_open() ? for_writing : connection, stream::wait_write,
+             std::move(ready));
+    }
+
+    stream connection, for_writing;
     bool alive = true;
 };
 
@@ -42,6 +53,8 @@ public:
     asio_readiness(const asio::any_io_executor& strand, descriptor what)
         : core_(std::make_shared<readiness_core>(strand)) {
         const int copy = duplicate(what.number);
+        if (copy < 0)
+            throw boost::system::system_error(errno, boost::system::system_category(), "dup");
         boost::system::error_code error;
         core_->connection.assign(copy, error);
         if (!error) return;
@@ -53,13 +66,14 @@ public:
         core_->alive = false;
         boost::system::error_code ignored;
         core_->connection.close(ignored);
+        core_->for_writing.close(ignored);
     }
 
     void wait_readable(unique_function<void()> ready) override {
-        core_->wait(stream::wait_read, std::move(ready));
+        core_->wait(core_->connection, stream::wait_read, std::move(ready));
     }
     void wait_writable(unique_function<void()> ready) override {
-        core_->wait(stream::wait_write, std::move(ready));
+        core_->wait_writable(std::move(ready));
     }
 
 private:

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <thread>
 #include <unistd.h>
@@ -147,6 +148,38 @@ TEST_CASE_FIXTURE(real_world, "readiness outlives the descriptor that it was mad
     CHECK(until([&] { return readable == 2; }));
     ready.reset();
     CHECK(open_fds() == fds - 1);
+}
+
+TEST_CASE_FIXTURE(real_world,
+                  "what was writable once does not disturb who waits for something to read") {
+    socket_pair pair;
+    auto ready = env->make_readiness(pair.near());
+    const auto fds = open_fds();
+    int readable = 0, writable = 0;
+    ready->wait_writable([&] { ++writable; });
+    CHECK(until([&] { return writable == 1; }));
+    CHECK(open_fds() == fds);
+    ready->wait_readable([&] { ++readable; });
+    io->restart();
+    CHECK(io->poll() == 0);
+    ready->wait_writable([&] { ++writable; });
+    CHECK(until([&] { return writable == 2; }));
+    pair.write();
+    CHECK(until([&] { return readable == 1; }));
+}
+
+TEST_CASE_FIXTURE(real_world,
+                  "that it can be written is heard of also when there are no more descriptors") {
+    socket_pair pair;
+    auto ready = env->make_readiness(pair.near());
+    ::rlimit before{};
+    REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+    const ::rlimit none{3, before.rlim_max};
+    REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+    int writable = 0;
+    ready->wait_writable([&] { ++writable; });
+    CHECK(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+    CHECK(until([&] { return writable == 1; }));
 }
 
 TEST_CASE_FIXTURE(real_world,
