@@ -111,6 +111,8 @@ if [ $# = 0 ]; then
   rebuild=--no-rebuild
 fi
 [ -z "$build_only" ] || exit 0
+# Most tests wait most of the time.
+export MESON_TESTTHREADS="${MESON_TESTTHREADS:-$(($(nproc) + 1))}"
 log=$build/meson-logs/testlog.json
 rm -f "$log"
 # shellcheck disable=SC2086
