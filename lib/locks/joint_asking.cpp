@@ -47,10 +47,16 @@ void joint_asking::answered(std::uint64_t round, error_code why, guard one) {
 }
 
 void joint_asking::deliver() {
-    const bool all =
-        std::all_of(taken_.begin(), taken_.end(), [](const guard& one) { return one.valid(); });
-    if (!all) return; // lost_one() is on its way
-    finish({}, guard_set(std::move(joint_), std::move(taken_), plan_->places));
+    const auto ended = std::find_if_not(taken_.begin(), taken_.end(),
+                                        [](const guard& one) { return one.valid(); });
+    if (ended == taken_.end())
+        return finish({}, guard_set(std::move(joint_), std::move(taken_), plan_->places));
+    // Its own strand knows why, or will know.
+    const auto held = ended->hold();
+    held->client()->post([self = self(), round = round_, held] {
+        const error_code why = held->over() ? held->reason() : errc::lease_lapsed;
+        self->client()->post([self, round, why] { self->lost_one(round, why); });
+    });
 }
 
 void joint_asking::lost_one(std::uint64_t round, error_code why) {

@@ -1,6 +1,6 @@
 // lock_all: several locks in one order, all or nothing.
 
-#include "support/lock_harness.hpp"
+#include "support/lock_all_harness.hpp"
 
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <doctest/doctest.h>
@@ -10,52 +10,6 @@
 using namespace paddock;
 using namespace paddock::test;
 using namespace boost::asio::experimental::awaitable_operators;
-
-namespace {
-
-using asking_all = under_way<guard_set>;
-
-guard_set& held_set(const asking_all& a) { return std::get<guard_set>(a->result); }
-
-asking_all ask_all(const std::vector<mutex>& all) {
-    return start<guard_set>([&](auto token) { lock_all(all, std::move(token)); });
-}
-asking_all ask_all_for(const std::vector<mutex>& all, std::chrono::nanoseconds limit) {
-    return start<guard_set>([&](auto token) { try_lock_all_for(all, limit, std::move(token)); });
-}
-under_way<> give_back_set(guard_set& g) {
-    return start([&](auto token) { g.unlock(std::move(token)); });
-}
-under_way<> end_of_set(guard_set& g) {
-    return start([&](auto token) { g.lost(std::move(token)); });
-}
-asio::awaitable<void> granted_all(asking_all a) {
-    co_await finished(a);
-    CHECK_MESSAGE(!a->error, a->error.message());
-    CHECK(held_set(a).valid());
-}
-
-/// Three locks at /…/lock/{a,b,c} of one client behind a proxy.
-struct three : scene {
-    explicit three(asio::any_io_executor executor, client_options options = {},
-                   mutex_options terms = {})
-        : scene(executor, std::move(options)) {
-        for (const char* name : {"/a", "/b", "/c"}) {
-            direct.make_path(path + name);
-            all.emplace_back(zk, path + name, terms);
-        }
-    }
-    std::string at(int n) const { return path + '/' + "abc"[n]; }
-    std::size_t nodes(int n) { return line_at(direct, at(n)).size(); }
-    asio::awaitable<void> until_nodes(std::size_t a, std::size_t b, std::size_t c) {
-        co_await eventually([&] { return nodes(0) == a && nodes(1) == b && nodes(2) == c; });
-    }
-    void expire() { kill_session(shared_server().address(), proxy.last_credentials()); }
-
-    std::vector<mutex> all;
-};
-
-} // namespace
 
 CO_TEST("all locks are taken in the order of their paths, and stand in that of the arguments") {
     three s(executor);
@@ -186,67 +140,6 @@ CO_TEST("a caller who leaves while waiting for one of them gives the others back
     co_await s.until_nodes(0, 0, 1);
 }
 
-CO_TEST("when a lock that was taken is lost meanwhile, it begins again") {
-    three s(executor);
-    for (const bool by_expiry : {true, false}) {
-        const auto other = queue_up(s.direct, s.at(2));
-        const auto a = ask_all(s.all);
-        co_await s.until_nodes(1, 1, 2);
-        const auto first = line_at(s.direct, s.at(0)).at(0);
-        if (by_expiry)
-            s.expire();
-        else
-            s.direct.remove(s.at(0) + '/' + first);
-        co_await eventually([&] {
-            const auto now = line_at(s.direct, s.at(0));
-            return now.size() == 1 && now[0] != first;
-        });
-        co_await s.until_nodes(1, 1, 2);
-        CHECK_FALSE(a->done());
-        s.direct.remove(other);
-        co_await granted_all(a);
-        co_await held_set(a)[0].verify();
-        co_await held_set(a).unlock();
-        co_await s.until_nodes(0, 0, 0);
-    }
-}
-
-CO_TEST("with on_expiry::fail an expired session ends it") {
-    mutex_options terms;
-    terms.on_expiry = on_expiry::fail;
-    three s(executor, {}, terms);
-    const auto other = queue_up(s.direct, s.at(1));
-    const auto a = ask_all(s.all);
-    co_await s.until_nodes(1, 2, 0);
-    s.expire();
-    co_await finished(a);
-    CHECK(a->error == errc::session_expired);
-    co_await s.until_nodes(0, 1, 0);
-}
-
-CO_TEST("the set is lost with the first of its locks, and the others are held on") {
-    three s(executor);
-    auto set = co_await lock_all(s.all);
-    const auto told = end_of_set(set);
-    const auto stopped = end_of_set(set);
-    stopped->cancel();
-    co_await finished(stopped);
-    CHECK(stopped->error == asio::error::operation_aborted);
-    s.direct.remove(std::string(set[1].path()));
-    co_await finished(told);
-    CHECK(told->error == errc::node_deleted);
-    CHECK_FALSE(set.valid());
-    CHECK(set[0].valid());
-    co_await set[2].verify();
-    const auto late = end_of_set(set);
-    co_await finished(late);
-    CHECK(late->error == errc::node_deleted);
-    const auto end = give_back_set(set);
-    co_await finished(end);
-    CHECK(end->error == errc::lock_lost);
-    co_await s.until_nodes(0, 0, 0);
-}
-
 CO_TEST("a set that is given back tells so") {
     three s(executor);
     auto set = co_await lock_all(s.all);
@@ -256,61 +149,6 @@ CO_TEST("a set that is given back tells so") {
     CHECK_FALSE(end->error);
     co_await finished(told);
     CHECK(told->error == errc::released);
-}
-
-CO_TEST("locks of several clients are taken together, and one client's end ends it") {
-    three s(executor);
-    client_options rooted;
-    rooted.root = s.path;
-    auto other = std::make_unique<client>(executor, shared_server().address(), rooted);
-    s.direct.make_path(s.path + "/bb");
-    std::vector<mutex> both{s.all[2], mutex(*other, "/bb"), s.all[0]};
-    {
-        auto set = co_await lock_all(both);
-        CHECK(set.valid());
-        CHECK(set[1].path().starts_with("/bb/"));
-        // By the full path: between a and c.
-        CHECK(set[2].fencing_token() < set[1].fencing_token());
-        CHECK(set[1].fencing_token() < set[0].fencing_token());
-        const auto told = end_of_set(set);
-        kill_session(shared_server().address(), s.proxy.last_credentials());
-        co_await finished(told);
-        CHECK(told->error == errc::session_expired);
-    }
-    co_await s.until_nodes(0, 0, 0);
-    const auto blocker = queue_up(s.direct, s.at(2));
-    const auto a = ask_all(both);
-    co_await s.until_nodes(1, 0, 2);
-    other.reset();
-    co_await finished(a);
-    CHECK(a->error == errc::closed);
-    co_await s.until_nodes(0, 0, 1);
-}
-
-CO_TEST("a connection cut anywhere costs nothing but time") {
-    test.time_limit(120s);
-    three s(executor);
-    co_await s.zk.connect();
-    std::size_t cuts = 0;
-    for (const auto way : {direction::up, direction::down})
-        for (const std::ptrdiff_t bytes : {0, 9, -1})
-            for (std::size_t n = 0; n < 40; ++n) {
-                INFO("frame " << n << ", direction " << static_cast<int>(way) << ", after " << bytes
-                              << " bytes");
-                s.proxy.cut_at(way, n, bytes, n % 2 == 0 ? cut::fin : cut::rst);
-                const auto a = ask_all(s.all);
-                co_await granted_all(a);
-                const auto end = give_back_set(held_set(a));
-                co_await finished(end);
-                CHECK_MESSAGE(!end->error, end->error.message());
-                co_await s.until_nodes(0, 0, 0);
-                if (s.proxy.cuts() == cuts) break;
-                cuts = s.proxy.cuts();
-                co_await s.until_connected();
-            }
-    s.proxy.forget_plans();
-    CHECK(cuts >= 6 * 6);
-    CHECK(s.zk.epoch() == 1);
 }
 
 CO_TEST("whoever takes the same locks in any order of arguments is served, and alone") {

@@ -1,0 +1,163 @@
+// lock_all: one of the locks is lost, its client ends, the connection is cut.
+
+#include "support/lock_all_harness.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace paddock;
+using namespace paddock::test;
+
+CO_TEST("when a lock that was taken is lost meanwhile, it begins again") {
+    three s(executor);
+    for (const bool by_expiry : {true, false}) {
+        const auto other = queue_up(s.direct, s.at(2));
+        const auto a = ask_all(s.all);
+        co_await s.until_nodes(1, 1, 2);
+        const auto first = line_at(s.direct, s.at(0)).at(0);
+        if (by_expiry)
+            s.expire();
+        else
+            s.direct.remove(s.at(0) + '/' + first);
+        co_await eventually([&] {
+            const auto now = line_at(s.direct, s.at(0));
+            return now.size() == 1 && now[0] != first;
+        });
+        co_await s.until_nodes(1, 1, 2);
+        CHECK_FALSE(a->done());
+        s.direct.remove(other);
+        co_await granted_all(a);
+        co_await held_set(a)[0].verify();
+        co_await held_set(a).unlock();
+        co_await s.until_nodes(0, 0, 0);
+    }
+}
+
+CO_TEST("with on_expiry::fail an expired session ends it") {
+    mutex_options terms;
+    terms.on_expiry = on_expiry::fail;
+    three s(executor, {}, terms);
+    const auto other = queue_up(s.direct, s.at(1));
+    const auto a = ask_all(s.all);
+    co_await s.until_nodes(1, 2, 0);
+    s.expire();
+    co_await finished(a);
+    CHECK(a->error == errc::session_expired);
+    co_await s.until_nodes(0, 1, 0);
+}
+
+CO_TEST("the set is lost with the first of its locks, and the others are held on") {
+    three s(executor);
+    auto set = co_await lock_all(s.all);
+    const auto told = end_of_set(set);
+    const auto stopped = end_of_set(set);
+    stopped->cancel();
+    co_await finished(stopped);
+    CHECK(stopped->error == asio::error::operation_aborted);
+    s.direct.remove(std::string(set[1].path()));
+    co_await finished(told);
+    CHECK(told->error == errc::node_deleted);
+    CHECK_FALSE(set.valid());
+    CHECK(set[0].valid());
+    co_await set[2].verify();
+    const auto late = end_of_set(set);
+    co_await finished(late);
+    CHECK(late->error == errc::node_deleted);
+    const auto end = give_back_set(set);
+    co_await finished(end);
+    CHECK(end->error == errc::lock_lost);
+    co_await s.until_nodes(0, 0, 0);
+}
+
+CO_TEST("locks of several clients are taken together, and one client's end ends it") {
+    three s(executor);
+    client_options rooted;
+    rooted.root = s.path;
+    auto other = std::make_unique<client>(executor, shared_server().address(), rooted);
+    s.direct.make_path(s.path + "/bb");
+    std::vector<mutex> both{s.all[2], mutex(*other, "/bb"), s.all[0]};
+    {
+        auto set = co_await lock_all(both);
+        CHECK(set.valid());
+        CHECK(set[1].path().starts_with("/bb/"));
+        // By the full path: between a and c.
+        CHECK(set[2].fencing_token() < set[1].fencing_token());
+        CHECK(set[1].fencing_token() < set[0].fencing_token());
+        const auto told = end_of_set(set);
+        kill_session(shared_server().address(), s.proxy.last_credentials());
+        co_await finished(told);
+        CHECK(told->error == errc::session_expired);
+    }
+    co_await s.until_nodes(0, 0, 0);
+    const auto blocker = queue_up(s.direct, s.at(2));
+    const auto a = ask_all(both);
+    co_await s.until_nodes(1, 0, 2);
+    other.reset();
+    co_await finished(a);
+    CHECK(a->error == errc::closed);
+    co_await s.until_nodes(0, 0, 1);
+}
+
+CO_TEST("a lock that is over, though its client has yet to say so, is taken once more") {
+    three s(executor);
+    asio::io_context aside;
+    auto quick = short_session(1s);
+    quick.root = s.path;
+    client other(aside.get_executor(), shared_server().address(), quick);
+    const auto turn = [&] {
+        aside.restart();
+        aside.poll();
+    };
+    s.direct.make_path(s.path + "/bb");
+    const auto blocker = queue_up(s.direct, s.at(2));
+    std::vector<mutex> all{s.all[0], mutex(other, "/bb"), s.all[2]};
+    const auto a = ask_all(all);
+    co_await eventually([&] {
+        turn();
+        return s.nodes(2) == 2;
+    });
+    // Its event loop stands still for longer than its session lives.
+    co_await eventually([&] { return line_at(s.direct, s.path + "/bb").empty(); });
+    s.direct.remove(blocker);
+    const auto listed = co_await s.zk.children(s.at(2)); // the event came first
+    CHECK(listed.names.size() == 1);
+    for (int hops = 0; hops < 50; ++hops)
+        co_await asio::post(executor, asio::use_awaitable);
+    CHECK_FALSE(a->done());
+    co_await eventually([&] {
+        turn();
+        return a->done();
+    });
+    co_await granted_all(a);
+    held_set(a) = {};
+    co_await eventually([&] {
+        turn();
+        return line_at(s.direct, s.path + "/bb").empty();
+    });
+    co_await s.until_nodes(0, 0, 0);
+}
+
+CO_TEST("a connection cut anywhere costs nothing but time") {
+    test.time_limit(120s);
+    three s(executor);
+    co_await s.zk.connect();
+    std::size_t cuts = 0;
+    for (const auto way : {direction::up, direction::down})
+        for (const std::ptrdiff_t bytes : {0, 9, -1})
+            for (std::size_t n = 0; n < 40; ++n) {
+                INFO("frame " << n << ", direction " << static_cast<int>(way) << ", after " << bytes
+                              << " bytes");
+                s.proxy.cut_at(way, n, bytes, n % 2 == 0 ? cut::fin : cut::rst);
+                const auto a = ask_all(s.all);
+                co_await granted_all(a);
+                const auto end = give_back_set(held_set(a));
+                co_await finished(end);
+                CHECK_MESSAGE(!end->error, end->error.message());
+                co_await s.until_nodes(0, 0, 0);
+                if (s.proxy.cuts() == cuts) break;
+                cuts = s.proxy.cuts();
+                co_await s.until_connected();
+            }
+    s.proxy.forget_plans();
+    CHECK(cuts >= 6 * 6);
+    CHECK(s.zk.epoch() == 1);
+}
