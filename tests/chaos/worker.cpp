@@ -11,21 +11,18 @@
 //     seed        of what it decides by chance
 
 #include "hold_journal.hpp"
+#include "support/program.hpp"
 
 #include <paddock/paddock.hpp>
 
 #include <boost/asio/as_tuple.hpp>
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <functional>
-#include <map>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -37,7 +34,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-using arguments = std::map<std::string, std::string>;
 using std::chrono::milliseconds;
 constexpr auto no_throw = asio::as_tuple(asio::use_awaitable);
 
@@ -182,22 +178,4 @@ private:
 
 } // namespace
 
-int main(int argc, char** argv) {
-    arguments given;
-    for (int i = 1; i < argc; ++i) {
-        const std::string word = argv[i];
-        const auto middle = word.find('=');
-        given[word.substr(0, middle)] = word.substr(middle + 1);
-    }
-    asio::io_context io(1);
-    worker w(given);
-    asio::co_spawn(io, w.run(), [](std::exception_ptr failed) {
-        if (failed) std::rethrow_exception(failed);
-    });
-    try {
-        io.run();
-    } catch (const std::exception& e) {
-        std::fprintf(stderr, "%s\n", e.what());
-        return 1;
-    }
-}
+int main(int argc, char** argv) { return run_program<worker>(argc, argv); }

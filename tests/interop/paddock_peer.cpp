@@ -6,12 +6,9 @@
 
 #include <paddock/paddock.hpp>
 
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
-#include <boost/asio/io_context.hpp>
 
 #include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
@@ -84,22 +81,4 @@ private:
 
 } // namespace
 
-int main(int argc, char** argv) {
-    arguments given;
-    for (int i = 1; i < argc; ++i) {
-        const std::string word = argv[i];
-        const auto middle = word.find('=');
-        given[word.substr(0, middle)] = word.substr(middle + 1);
-    }
-    asio::io_context io(1);
-    peer p(given);
-    asio::co_spawn(io, p.run(), [](std::exception_ptr failed) {
-        if (failed) std::rethrow_exception(failed);
-    });
-    try {
-        io.run();
-    } catch (const std::exception& e) {
-        std::fprintf(stderr, "%s\n", e.what());
-        return 1;
-    }
-}
+int main(int argc, char** argv) { return run_program<peer>(argc, argv); }

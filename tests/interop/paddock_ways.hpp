@@ -1,16 +1,14 @@
 #pragma once
 
+#include "support/program.hpp"
+
 #include <paddock/paddock.hpp>
 
 #include <chrono>
 #include <functional>
-#include <map>
 #include <string>
 
 namespace paddock::test {
-
-/// The words `key=value` that a peer was started with (peers.hpp).
-using arguments = std::map<std::string, std::string>;
 
 /// How one contender takes what the others want too. What the lock does not have is left out.
 struct way {

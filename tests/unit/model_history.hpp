@@ -65,7 +65,7 @@ private:
         auto& c = *any_of(clients_);
         const int what = number(100);
         if (what < 60) {
-            progress(c);
+            progress(world_.zk, c, troubles_[refusals], troubles_[lag]);
         } else if (what < 85) {
             application(c);
         } else if (what < 93) {
@@ -73,21 +73,6 @@ private:
         } else {
             misfortune(c);
         }
-    }
-
-    void progress(client& c) {
-        if (!c.connected) {
-            if (chance(3)) c.connect(number(ensemble::servers), chance(2));
-            return;
-        }
-        if (!c.own.to_server.empty() && chance(2)) {
-            if (happens(refusals, 30))
-                world_.zk.throttle(c.own);
-            else
-                c.execute();
-        }
-        if (!c.own.to_client.empty() && chance(2)) c.hear();
-        if (!troubles_[lag] || chance(3)) world_.zk.apply_one(number(ensemble::servers));
     }
 
     void application(client& c) {
@@ -254,7 +239,7 @@ private:
         }
     }
     bool settle() {
-        bool any = catch_up(world_.zk, clients_, [](client& c) { c.execute(); });
+        bool any = catch_up(world_.zk, clients_);
         for (auto& c : clients_)
             any = patience(*c) || any;
         for (auto& f : foreigners_)

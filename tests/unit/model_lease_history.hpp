@@ -87,18 +87,8 @@ private:
     }
 
     void progress(lease_client& c) {
-        if (!c.connected) {
-            if (chance(3)) c.connect(number(ensemble::servers), chance(2));
-            return;
-        }
-        if (!c.own.to_server.empty() && chance(2)) {
-            if (happens(throttling, 30))
-                world_.zk.throttle(c.own);
-            else
-                c.execute();
-        }
-        if (!c.own.to_client.empty() && chance(2)) c.hear();
-        if (!troubles_[lag] || chance(3)) world_.zk.apply_one(number(ensemble::servers));
+        chances::progress(world_.zk, c, troubles_[throttling], troubles_[lag]);
+        if (!c.connected) return;
         if (chance(2)) c.enter_line();
         if (chance(2)) let_in();
         if (chance(3)) c.hear_of_places();
@@ -262,7 +252,7 @@ private:
         }
     }
     bool settle() {
-        bool any = catch_up(world_.zk, clients_, [](lease_client& c) { c.execute(); });
+        bool any = catch_up(world_.zk, clients_);
         for (auto& c : clients_) {
             for (const bool moved : {c->patience(), c->enter_line(), c->hear_of_places()})
                 any = any || moved;

@@ -24,14 +24,32 @@ protected:
         return *std::next(from.begin(), number(static_cast<int>(from.size())));
     }
 
+    /// Time passes for a client, without which nothing else happens: it finds a server, a request
+    /// is executed or refused, an answer is heard, a server learns something.
+    template <class Client>
+    void progress(ensemble& zk, Client& c, bool some_are_refused, bool servers_lag) {
+        if (!c.connected) {
+            if (chance(3)) c.connect(number(ensemble::servers), chance(2));
+            return;
+        }
+        if (!c.own.to_server.empty() && chance(2)) {
+            if (some_are_refused && chance(30))
+                zk.throttle(c.own);
+            else
+                c.execute();
+        }
+        if (!c.own.to_client.empty() && chance(2)) c.hear();
+        if (!servers_lag || chance(3)) zk.apply_one(number(ensemble::servers));
+    }
+
 private:
     std::mt19937_64 random_;
 };
 
-/// All servers know everything, and all that was asked is answered. `execute(client)` has the next
-/// request of a client executed. Whether there was anything to do.
-template <class Clients, class Execute>
-bool catch_up(ensemble& zk, Clients& clients, Execute execute) {
+/// All servers know everything, and all that was asked is answered. Whether there was
+/// anything to do.
+template <class Clients>
+bool catch_up(ensemble& zk, Clients& clients) {
     bool any = false;
     for (int server = 0; server < ensemble::servers; ++server)
         while (zk.behind(server)) {
@@ -40,7 +58,7 @@ bool catch_up(ensemble& zk, Clients& clients, Execute execute) {
         }
     for (auto& c : clients)
         while (!c->quiet()) {
-            if (!c->own.to_server.empty()) execute(*c);
+            if (!c->own.to_server.empty()) c->execute();
             while (!c->own.to_client.empty())
                 c->hear();
             any = true;

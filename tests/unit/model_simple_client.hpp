@@ -91,9 +91,9 @@ public:
             tell(o, &rules::simple::gone, o.held);
     }
 
-    void do_next() {
+    void execute() {
         world_.check_removal(own.to_server.front());
-        execute();
+        link::execute();
     }
     void lapse() { // until somebody awaits the lease
         for (auto& o : all)

@@ -69,26 +69,11 @@ private:
         auto& c = *any_of(clients_);
         const int what = number(100);
         if (what < 60)
-            progress(c);
+            progress(world_.zk, c, troubles_[throttling], troubles_[lag]);
         else if (what < 85)
             application(c, *any_of(c.all));
         else
             misfortune(c);
-    }
-
-    void progress(simple_client& c) {
-        if (!c.connected) {
-            if (chance(3)) c.connect(number(ensemble::servers), chance(2));
-            return;
-        }
-        if (!c.own.to_server.empty() && chance(2)) {
-            if (happens(throttling, 30))
-                world_.zk.throttle(c.own);
-            else
-                c.do_next();
-        }
-        if (!c.own.to_client.empty() && chance(2)) c.hear();
-        if (!troubles_[lag] || chance(3)) world_.zk.apply_one(number(ensemble::servers));
     }
 
     void application(simple_client& c, simple_object& o) {
@@ -163,7 +148,7 @@ private:
     /// executed much later.
     void break_connection(simple_client& c) {
         while (!c.own.to_server.empty() && !chance(3))
-            c.do_next();
+            c.execute();
         for (const auto& r : c.own.to_server)
             if ((r.what == request::create_both || r.what == request::remove_both) &&
                 happens(lateness, 3))
@@ -205,7 +190,7 @@ private:
         }
     }
     bool settle() {
-        bool any = catch_up(world_.zk, clients_, [](simple_client& c) { c.do_next(); });
+        bool any = catch_up(world_.zk, clients_);
         for (auto& c : clients_)
             any = c->patience() || any;
         return any;
