@@ -8,8 +8,8 @@ namespace paddock::detail {
 
 namespace {
 using namespace std::chrono_literals;
-constexpr auto youth = 100ms;
-constexpr auto breath = 50ms; ///< between two looks, when many holds grow old
+constexpr auto youth = 80ms;
+constexpr auto breath = 20ms; ///< between two looks, when many holds grow old
 } // namespace
 
 void young_holds::add(unique_function<void()> grown) {

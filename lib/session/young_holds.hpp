@@ -8,8 +8,8 @@
 
 namespace paddock::detail {
 
-/// Holds too young to be worth a watch on their own nodes. One timer for all of a client's, which
-/// seldom fires: a short critical section pays nothing. Strand only.
+/// Holds too young to be worth a watch on their own nodes: for at most 100 ms. One timer for all of
+/// a client's, which seldom fires, so that a short critical section pays nothing. Strand only.
 class young_holds {
 public:
     explicit young_holds(environment& env) : env_(env) {}

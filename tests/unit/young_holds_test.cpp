@@ -27,11 +27,11 @@ struct nursery {
 
 } // namespace
 
-TEST_CASE_FIXTURE(nursery, "a hold is old after 100 ms, each in its turn") {
+TEST_CASE_FIXTURE(nursery, "a hold is old after 80 ms, each in its turn") {
     add(1);
     env.advance(60ms);
     add(2);
-    env.advance(39ms);
+    env.advance(19ms);
     CHECK(grown.empty());
     env.advance(1ms);
     CHECK(grown == std::vector{1});
@@ -50,15 +50,15 @@ TEST_CASE_FIXTURE(nursery,
         young.add([this, &looks, &count, begin = env.now()] {
             ++count;
             looks.insert(env.now());
-            CHECK(env.now() - begin >= 100ms);
-            CHECK(env.now() - begin <= 150ms);
+            CHECK(env.now() - begin >= 80ms);
+            CHECK(env.now() - begin <= 100ms);
         });
         CHECK(env.armed() == 1);
         env.advance(1ms);
     }
-    env.advance(150ms);
+    env.advance(100ms);
     CHECK(count == 1000);
-    CHECK(looks.size() <= 21);
+    CHECK(looks.size() <= 51);
 }
 
 TEST_CASE_FIXTURE(nursery, "who grows old may begin another hold, or be the last") {
