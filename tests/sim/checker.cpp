@@ -36,6 +36,11 @@ void checker::granted(const holding& h) {
     look();
 }
 
+void checker::shared(const guard* held) {
+    for (auto& h : holdings_)
+        if (h.held == held) h.exclusive = false;
+}
+
 void checker::released(const guard* held) {
     std::erase_if(holdings_, [=](const holding& h) { return h.held == held; });
 }
@@ -47,7 +52,8 @@ void checker::forget(const host* where) {
 /// What the client has heard on this connection is older than the end of its node. But the end of a
 /// session is told one node after the other.
 void checker::check_news(const holding& h) const {
-    const auto end = all_.end_of(path(h), h.session).zxid;
+    const auto [end, by_hand] = all_.end_of(path(h), h.session);
+    if (by_hand && !h.fresh) return;
     const bool being_told = end == h.where->heard && !all_.truth().sessions().contains(h.session);
     must(end == 0 || end > h.where->heard || being_told,
          h.who + " is granted " + path(h) +
@@ -74,7 +80,8 @@ void checker::check_token(const holding& h) {
     const auto token = h.held->fencing_token().zxid;
     const auto* const node = all_.truth().find(path(h));
     must(token == node->stat.czxid, h.who + " has a token that is not its node's czxid");
-    must(token > last, h.who + " has a token that is not greater than the one before");
+    const bool again = h.lock->recursive && token == last;
+    must(token > last || again, h.who + " has a token that is not greater than the one before");
     last = token;
 }
 
@@ -88,6 +95,10 @@ bool checker::counts(const holding& h) const {
     return h.held->valid() && (exists(h) || !all_.end_of(path(h), h.session).by_hand);
 }
 
+bool checker::same_holder(const holding& a, const holding& b) const {
+    return a.lock == b.lock && a.lock->recursive && a.where == b.where && path(a) == path(b);
+}
+
 void checker::look() {
     for (auto& h : holdings_) {
         const bool valid = h.held->valid();
@@ -96,8 +107,10 @@ void checker::look() {
     }
     if (holdings_.size() < 2) return;
     std::map<const contested*, std::pair<int, int>> now; // exclusive, shared
-    for (const auto& h : holdings_) {
-        if (!counts(h)) continue;
+    for (auto it = holdings_.begin(); it != holdings_.end(); ++it) {
+        const auto& h = *it;
+        const auto counted = [&](const holding& one) { return same_holder(one, h) && counts(one); };
+        if (!counts(h) || std::any_of(holdings_.begin(), it, counted)) continue;
         auto& [alone, together] = now[h.lock];
         ++(h.exclusive ? alone : together);
         if (alone > h.lock->permits || (alone > 0 && together > 0)) {

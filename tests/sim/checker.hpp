@@ -18,6 +18,7 @@ struct contested {
     /// What its nodes have in their names; empty if their numbers do not say who comes first.
     std::string marker{};
     int permits = 1;
+    bool recursive = false; ///< several guards of one node are one holder
 };
 
 /// What somebody has of it.
@@ -25,9 +26,10 @@ struct holding {
     const contested* lock = nullptr;
     bool exclusive = true;
     host* where = nullptr;
-    guard* held = nullptr;
+    const guard* held = nullptr;
     std::int64_t session = 0;
     std::string who{};
+    bool fresh = true; ///< it was not held before; a hold is not watched from the first
     bool lost = false; ///< it has said so once
 };
 
@@ -38,6 +40,8 @@ public:
 
     /// A guard has come.
     void granted(const holding& h);
+    /// It is about to be downgraded: others may share the lock from now on.
+    void shared(const guard* held);
     /// It is about to go.
     void released(const guard* held);
     /// Nobody has anything of this process any more.
@@ -50,12 +54,15 @@ public:
 
 private:
     /// As the servers know it.
-    std::string path(const holding& h) const { return root_ + std::string(h.held->path()); }
+    std::string path(const holding& h) const {
+        return all_.now_at(root_ + std::string(h.held->path()), h.session);
+    }
     bool exists(const holding& h) const;
     bool counts(const holding& h) const;
     void check_news(const holding& h) const;
     void check_order(const holding& h) const;
     void check_token(const holding& h);
+    bool same_holder(const holding& a, const holding& b) const;
 
     ensemble& all_;
     std::string root_;

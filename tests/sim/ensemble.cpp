@@ -75,9 +75,15 @@ void ensemble::committed(std::size_t index, const logged& t) {
         return must(history_[index]->zxid == t->zxid, "the model: two leaders have committed");
     must(index == history_.size(), "the model: a gap in what was committed");
     history_.push_back(t);
+    const auto created = std::find_if(t->steps.begin(), t->steps.end(), [](const change& step) {
+        return step.what == change::create && step.owner != 0;
+    });
     for (const auto& step : t->steps) {
         const auto* const node = step.what == change::remove ? truth_.find(step.path) : nullptr;
-        if (node && node->stat.ephemeral_owner != 0)
+        if (!node || node->stat.ephemeral_owner == 0) continue;
+        if (created != t->steps.end())
+            successors_[{step.path, node->stat.ephemeral_owner}] = created->path;
+        else
             ends_[{step.path, node->stat.ephemeral_owner}] = {
                 t->zxid, t->session == 0 || killed_.contains(t->session)};
     }
@@ -97,6 +103,11 @@ std::string ensemble::story_of(std::size_t index) const {
         if (step.what == change::set && !step.path.empty()) out += " sets " + step.path;
     }
     return out;
+}
+
+std::string ensemble::now_at(const std::string& path, std::int64_t owner) const {
+    const auto it = successors_.find({path, owner});
+    return it == successors_.end() ? path : it->second;
 }
 
 ensemble::ended ensemble::end_of(const std::string& path, std::int64_t owner) const {

@@ -76,6 +76,8 @@ public:
         bool by_hand = false;  ///< an administrator deleted it, or killed the session
     };
     ended end_of(const std::string& path, std::int64_t owner) const;
+    /// Where the node is that has taken this one's place in one transaction, if one has.
+    std::string now_at(const std::string& path, std::int64_t owner) const;
     /// A short name for a session, for people.
     std::string name_of(std::int64_t session) const;
     /// What is watched, and by which session.
@@ -128,6 +130,7 @@ private:
     tree truth_;
     std::vector<logged> history_;
     std::map<std::pair<std::string, std::int64_t>, ended> ends_;
+    std::map<std::pair<std::string, std::int64_t>, std::string> successors_;
     std::set<std::int64_t> killed_;
 };
 

@@ -1,5 +1,4 @@
-// Random histories of the whole library on a simulated ensemble. `--seeds 1000000` runs so many,
-// and
+// Random histories of the whole library on a simulated ensemble. `--seeds 1000000` runs so many;
 // `--seed N` tells the story of one.
 
 #include "sim/runner.hpp"

@@ -9,14 +9,16 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::size_t too_many_steps = 300'000;
+constexpr std::size_t too_many_steps = 3'000'000; ///< a bad network alone takes 600'000
 constexpr auto patience = 10min; ///< of those who ask, when nothing is in their way any more
 constexpr auto sweep = 75s;      ///< a tainted directory is searched again a minute after
 
 std::string servers_of(int count, bool by_name) {
     std::string list;
-    for (int n = 1; n <= count; ++n)
-        list += (n > 1 ? "," : "") + std::string(by_name ? "zk" : "10.0.0.") + std::to_string(n);
+    for (int n = 1; n <= count; ++n) {
+        if (n > 1) list += ',';
+        list += (by_name ? "zk" : "10.0.0.") + std::to_string(n);
+    }
     return list;
 }
 
@@ -43,10 +45,12 @@ history::history(std::uint64_t seed, std::function<void(const std::string&)> not
     for (int n = 0; n < count; ++n)
         add_process();
     // Most histories are about one lock.
-    kinds_.push_back(static_cast<job::kind>(chance_.below(7)));
+    const auto any_kind = [this] { return static_cast<job::kind>(chance_.below(job::all_kinds)); };
+    kinds_.push_back(any_kind());
     while (chance_.one_in(3))
-        kinds_.push_back(static_cast<job::kind>(chance_.below(7)));
+        kinds_.push_back(any_kind());
     if (kinds_[0] == job::read || kinds_[0] == job::write) kinds_ = {job::read, job::write};
+    if (kinds_[0] == job::several) kinds_ = {job::several, job::mutex};
     plan_jobs();
     if (std::count(troubles_.begin(), troubles_.end(), true) > 0) misfortune();
 }
@@ -80,7 +84,7 @@ void history::add_process() {
     };
     processes_.push_back(std::make_unique<process>(
         servers_, checker_, locks_, name, servers_of(servers_.size(), troubles_[bad_names]),
-        std::move(options)));
+        std::move(options), chance_.one_in(2)));
     auto& here = processes_.back()->where();
     here.hasty = chance_.one_in(2);
     here.names_fail = troubles_[bad_names];
@@ -98,6 +102,11 @@ job history::random_job() {
     job j;
     j.what = chance_.any_of(kinds_);
     if (chance_.one_in(4)) j.how = chance_.one_in(2) ? job::only_if_free : job::limited;
+    const bool has_tickets = j.what == job::mutex || j.what == job::other;
+    if (has_tickets && chance_.one_in(5)) j.how = job::queued;
+    j.drops = chance_.one_in(4);
+    j.owner = chance_.one_in(3) ? 1 : 0;
+    j.downgrades = j.what == job::write && chance_.one_in(3);
     j.limit = 4 * soon();
     if (chance_.one_in(5)) j.cancelled_after = 2 * soon();
     if (!chance_.one_in(3)) j.held_for = 3 * soon();
@@ -168,7 +177,9 @@ void history::kick(bool deletes) {
     if (nodes.empty()) return;
     const auto& path = chance_.any_of(nodes);
     if (path == root_ + locks_.simple.directory) return deletes ? kick_simple(path) : void();
-    servers_.administrator({.what = deletes ? verb::remove : verb::set, .path = path});
+    request order{.what = deletes ? verb::remove : verb::set, .path = path};
+    if (chance_.one_in(2)) order.data = "__REVOKE__"; // all that Curator's Revoker does
+    servers_.administrator(order);
 }
 
 /// Together with the marker, as simple_mutex asks for.

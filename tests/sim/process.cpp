@@ -5,45 +5,54 @@
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 
+#include <array>
 #include <utility>
 
 namespace paddock::test::sim {
 
 struct process::locks {
-    locks(const client& zk, const contested_locks& all)
-        : a(zk, all.mutex.directory)
-        , other(zk, all.other.directory, {.name = "other"})
-        , b(zk, all.shared.directory)
+    locks(const client& zk, const contested_locks& all, bool revocable)
+        : a(zk, all.mutex.directory, {.revocable = revocable})
+        , other(zk, all.other.directory, {.name = "other", .revocable = revocable})
+        , b(zk, all.shared.directory, {.revocable = revocable})
         , c(zk, all.simple.directory)
         , d(zk, "/locks/d", all.semaphore.permits)
-        , e(zk, all.election.directory) {}
+        , e(zk, all.election.directory)
+        , f(zk, all.second.directory)
+        , g(zk, all.recursive.directory, {.revocable = revocable}) {}
 
     mutex a, other;
     shared_mutex b;
     simple_mutex c;
     semaphore d;
     election e;
+    mutex f;
+    recursive_mutex g;
+    std::array<owner, 2> owners{};
 };
 
 struct process::call {
     job what;
     std::string name;
     asio::cancellation_signal stop{};
+    ticket place{};
     guard held{};
-    int completions = 0;
+    guard_set all{};
+    int completions = 0; ///< of what was asked last
     int unlocked = 0;
-    bool over = false;
+    int downgraded = 0;
+    int under_way = 1; ///< operations, and the time between them
 };
 
 process::process(ensemble& all, checker& check, contested_locks& contests, std::string name,
-                 std::string_view servers, client_options options)
+                 std::string_view servers, client_options options, bool revocable)
     : check_(check), contested_(contests), host_(std::make_shared<host>(all, std::move(name))) {
     detail::world outside{make_environment(host_),
                           [here = host_] { return std::make_unique<c_client>(here); },
                           &timeline::latest_now};
     client_.emplace(detail::make_core(host_->io().get_executor(), std::move(outside), servers,
                                       std::move(options)));
-    locks_ = std::make_unique<locks>(*client_, contested_);
+    locks_ = std::make_unique<locks>(*client_, contested_, revocable);
 }
 
 process::~process() { die(); }
@@ -71,6 +80,8 @@ contested& process::lock_of(job::kind what) const {
         return contested_.semaphore;
     case job::campaign:
         return contested_.election;
+    case job::recursive:
+        return contested_.recursive;
     default:
         return contested_.shared;
     }
@@ -78,8 +89,8 @@ contested& process::lock_of(job::kind what) const {
 
 void process::begin(const job& what) {
     if (!client_) return;
-    static constexpr const char* names[] = {"lock",   "other",  "read",    "write",
-                                            "simple", "permit", "campaign"};
+    static constexpr const char* names[] = {"lock",   "other",    "read",      "write",  "simple",
+                                            "permit", "campaign", "recursive", "several"};
     const auto c = std::make_shared<call>();
     c->what = what;
     c->name = host_->name + ' ' + std::to_string(calls_.size() + 1) + ' ' + names[what.what];
@@ -97,100 +108,160 @@ void process::begin(const job& what) {
     });
 }
 
-void process::ask(const std::shared_ptr<call>& c) {
-    ask_as(c->what,
-           asio::bind_cancellation_slot(c->stop.slot(), [this, c](error_code why, guard g) {
-               must(++c->completions == 1, c->name + " is completed twice");
-               answered(c, why, std::move(g));
-           }));
-}
-
-template <typename Token>
-void process::ask_as(const job& what, Token token) {
-    const auto ask_exclusively = [&](auto& lock) {
-        switch (what.how) {
-        case job::wait:
-            return lock.lock(std::move(token));
-        case job::only_if_free:
-            return lock.try_lock(std::move(token));
-        case job::limited:
-            return lock.try_lock_for(what.limit, std::move(token));
-        }
-    };
-    switch (what.what) {
-    case job::campaign: // there is no other way to ask
-        return locks_->e.campaign(std::move(token));
-    case job::mutex:
-        return ask_exclusively(locks_->a);
-    case job::other:
-        return ask_exclusively(locks_->other);
-    case job::write:
-        return ask_exclusively(locks_->b);
-    case job::simple:
-        return ask_exclusively(locks_->c);
-    case job::read:
-        if (what.how == job::wait) return locks_->b.lock_shared(std::move(token));
-        if (what.how == job::limited)
-            return locks_->b.try_lock_shared_for(what.limit, std::move(token));
-        return locks_->b.try_lock_shared(std::move(token));
-    case job::permit:
-        if (what.how == job::wait) return locks_->d.acquire(std::move(token));
-        if (what.how == job::limited)
-            return locks_->d.try_acquire_for(1, what.limit, std::move(token));
-        return locks_->d.try_acquire(1, std::move(token));
-    }
-}
-
-void process::answered(const std::shared_ptr<call>& c, error_code why, guard g) {
-    host_->time().note([&] {
-        return c->name + (why ? " fails: " + why.message() : g ? " is granted" : " is given up");
-    });
-    if (why || !g) {
-        const bool expected =
-            !why || why == asio::error::operation_aborted || why == errc::not_connected;
-        must(expected, c->name + " fails: " + why.message());
-        return done(c);
-    }
-    c->held = std::move(g);
-    check_.granted({&lock_of(c->what.what), c->what.what != job::read, host_.get(), &c->held,
-                    client_->session_id(), c->name});
-    hold(c);
-}
-
-void process::hold(const std::shared_ptr<call>& c) {
-    host_->time().after(c->what.held_for, [this, weak = std::weak_ptr(c), here = host_] {
-        const auto self = weak.lock();
-        if (!self || here->dead()) return;
-        here->post([this, weak] {
-            if (const auto again = weak.lock()) give_back(again);
+/// What is completed once, and may be cancelled until then.
+template <typename What>
+auto process::answer_of(const call_ptr& c, void (process::*got)(const call_ptr&, What)) {
+    c->completions = 0;
+    return asio::bind_cancellation_slot(c->stop.slot(), [this, c, got](error_code why, What what) {
+        must(++c->completions == 1, c->name + " is completed twice");
+        host_->time().note([&] {
+            return c->name + (why    ? " fails: " + why.message()
+                              : what ? " succeeds"
+                                     : " is given up");
         });
-    });
-}
-
-void process::give_back(const std::shared_ptr<call>& c) {
-    host_->time().note(
-        [&] { return c->name + (c->held.valid() ? " lets go" : " lets go of what is lost"); });
-    check_.released(&c->held);
-    if (!c->what.unlocks) {
-        c->held = guard();
-        return done(c);
-    }
-    c->held.unlock([this, c](error_code) {
-        must(++c->unlocked == 1, c->name + " is unlocked twice");
+        if (!why && what) return (this->*got)(c, std::move(what));
+        const bool expected = !why || why == asio::error::operation_aborted ||
+                              why == errc::not_connected ||
+                              (why == errc::lock_lost && c->what.how == job::queued);
+        must(expected, c->name + " fails: " + why.message());
         done(c);
     });
 }
 
-void process::done(const std::shared_ptr<call>& c) {
-    c->over = true;
-    --under_way_;
+void process::ask(const call_ptr& c) {
+    if (c->what.what == job::several) return ask_for_all(c);
+    if (c->what.how == job::queued) return enqueue(c);
+    ask_as(c->what, answer_of(c, &process::got_guard));
+}
+
+template <typename Lock, typename Token, typename... Owner>
+void process::ask_exclusively(Lock& lock, const job& what, Token token, Owner... who) {
+    if (what.how == job::only_if_free) return lock.try_lock(who..., std::move(token));
+    if (what.how == job::limited) return lock.try_lock_for(who..., what.limit, std::move(token));
+    lock.lock(who..., std::move(token));
+}
+
+template <typename Token>
+void process::ask_as(const job& what, Token token) {
+    switch (what.what) {
+    case job::campaign: // there is no other way to ask
+        return locks_->e.campaign(std::move(token));
+    case job::mutex:
+        return ask_exclusively(locks_->a, what, std::move(token));
+    case job::other:
+        return ask_exclusively(locks_->other, what, std::move(token));
+    case job::write:
+        return ask_exclusively(locks_->b, what, std::move(token));
+    case job::simple:
+        return ask_exclusively(locks_->c, what, std::move(token));
+    case job::recursive:
+        return ask_exclusively(locks_->g, what, std::move(token), locks_->owners[what.owner]);
+    case job::read:
+        if (what.how == job::limited)
+            return locks_->b.try_lock_shared_for(what.limit, std::move(token));
+        if (what.how == job::only_if_free) return locks_->b.try_lock_shared(std::move(token));
+        return locks_->b.lock_shared(std::move(token));
+    default:
+        if (what.how == job::limited)
+            return locks_->d.try_acquire_for(1, what.limit, std::move(token));
+        if (what.how == job::only_if_free) return locks_->d.try_acquire(1, std::move(token));
+        return locks_->d.acquire(std::move(token));
+    }
+}
+
+void process::ask_for_all(const call_ptr& c) {
+    const std::vector both{locks_->f, locks_->a};
+    auto answer = answer_of(c, &process::got_all);
+    if (c->what.how == job::wait || c->what.how == job::queued)
+        return lock_all(both, std::move(answer));
+    try_lock_all_for(both, c->what.how == job::limited ? c->what.limit : duration(0),
+                     std::move(answer));
+}
+
+void process::enqueue(const call_ptr& c) {
+    auto& lock = c->what.what == job::other ? locks_->other : locks_->a;
+    lock.enqueue(answer_of(c, &process::got_ticket));
+}
+
+void process::got_ticket(const call_ptr& c, ticket place) {
+    c->place = std::move(place);
+    later(c->what.limit, c, &process::use_ticket);
+}
+
+void process::use_ticket(const call_ptr& c) {
+    host_->time().note(
+        [&] { return c->name + (c->what.drops ? " drops its ticket" : " uses its ticket"); });
+    if (!c->what.drops) return c->place.acquired(answer_of(c, &process::got_guard));
+    c->place = ticket();
+    done(c);
+}
+
+void process::got_guard(const call_ptr& c, guard g) {
+    c->held = std::move(g);
+    const bool fresh = c->what.what != job::recursive && c->what.how != job::queued;
+    hold(c, c->held, lock_of(c->what.what), fresh);
+    if (c->what.downgrades) later(c->what.held_for / 2, c, &process::downgrade);
+    later(c->what.held_for, c, &process::give_back);
+}
+
+void process::got_all(const call_ptr& c, guard_set all) {
+    c->all = std::move(all);
+    hold(c, c->all[0], contested_.second, false);
+    hold(c, c->all[1], contested_.mutex, false);
+    later(c->what.held_for, c, &process::give_back);
+}
+
+void process::hold(const call_ptr& c, const guard& one, contested& of, bool fresh) {
+    check_.granted(
+        {&of, c->what.what != job::read, host_.get(), &one, client_->session_id(), c->name, fresh});
+}
+
+void process::downgrade(const call_ptr& c) {
+    host_->time().note([&] { return c->name + " shares from now on"; });
+    check_.shared(&c->held);
+    ++c->under_way;
+    c->held.downgrade([this, c](error_code) {
+        must(++c->downgraded == 1, c->name + " is downgraded twice");
+        done(c);
+    });
+}
+
+void process::give_back(const call_ptr& c) {
+    host_->time().note([&] {
+        const bool valid = c->held.valid() || c->all.valid();
+        return c->name + (valid ? " lets go" : " lets go of what is lost");
+    });
+    check_.released(&c->held);
+    for (std::size_t i = 0; i < c->all.size(); ++i)
+        check_.released(&c->all[i]);
+    auto gone = [this, c](error_code) {
+        must(++c->unlocked == 1, c->name + " is unlocked twice");
+        done(c);
+    };
+    if (c->what.unlocks)
+        return c->all ? c->all.unlock(std::move(gone)) : c->held.unlock(std::move(gone));
+    c->held = guard();
+    c->all = guard_set();
+    done(c);
+}
+
+void process::done(const call_ptr& c) {
+    if (--c->under_way == 0) --under_way_;
+}
+
+void process::later(duration after, const call_ptr& c, void (process::*what)(const call_ptr&)) {
+    host_->time().after(after, [this, weak = std::weak_ptr(c), here = host_, what] {
+        if (weak.expired() || here->dead()) return;
+        here->post([this, weak, what] {
+            if (const auto self = weak.lock()) (this->*what)(self);
+        });
+    });
 }
 
 std::string process::story() const {
     std::string out;
     for (const auto& c : calls_)
-        if (!c->over)
-            out += ' ' + c->name + (c->held ? " (holds)" : c->unlocked ? " (unlocks)" : "");
+        if (c->under_way > 0) out += ' ' + c->name + (c->held || c->all ? " (holds)" : "");
     return out;
 }
 

@@ -5,10 +5,13 @@
 
 #include <paddock/client.hpp>
 #include <paddock/election.hpp>
+#include <paddock/lock_all.hpp>
 #include <paddock/mutex.hpp>
+#include <paddock/recursive_mutex.hpp>
 #include <paddock/semaphore.hpp>
 #include <paddock/shared_mutex.hpp>
 #include <paddock/simple_mutex.hpp>
+#include <paddock/ticket.hpp>
 
 #include <boost/asio/cancellation_signal.hpp>
 
@@ -28,13 +31,29 @@ struct contested_locks {
     contested simple{"/locks/c"};
     contested semaphore{"/locks/d/leases", "", 2};
     contested election{"/locks/e", "-latch-"};
+    contested second{"/locks/f", "-lock-"};
+    contested recursive{"/locks/g", "-lock-", 1, true};
 };
 
 /// One call of the application: how it asks for which lock, and what it does with it.
 struct job {
-    enum kind { mutex, other, read, write, simple, permit, campaign } what = mutex;
-    enum way { wait, only_if_free, limited } how = wait;
-    duration limit{0};
+    enum kind {
+        mutex,
+        other,
+        read,
+        write,
+        simple,
+        permit,
+        campaign,
+        recursive,
+        several,
+        all_kinds
+    } what = mutex;
+    enum way { wait, only_if_free, limited, queued } how = wait;
+    duration limit{0};       ///< of the waiting; or until a ticket is used
+    std::size_t owner = 0;   ///< of a recursive mutex
+    bool drops = false;      ///< the ticket, instead of using it
+    bool downgrades = false; ///< a writer, half-way
     std::optional<duration> cancelled_after{};
     duration held_for{0};
     bool unlocks = false; ///< and waits; else the guard is destroyed
@@ -44,7 +63,7 @@ struct job {
 class process {
 public:
     process(ensemble& all, checker& check, contested_locks& locks, std::string name,
-            std::string_view servers, client_options options);
+            std::string_view servers, client_options options, bool revocable);
     ~process();
     process(const process&) = delete;
     process& operator=(const process&) = delete;
@@ -62,13 +81,27 @@ private:
     struct locks;
     struct call;
 
-    void ask(const std::shared_ptr<call>& c);
+    using call_ptr = std::shared_ptr<call>;
+
+    void ask(const call_ptr& c);
+    void ask_for_all(const call_ptr& c);
+    void enqueue(const call_ptr& c);
     template <typename Token>
     void ask_as(const job& what, Token token);
-    void answered(const std::shared_ptr<call>& c, error_code why, guard g);
-    void hold(const std::shared_ptr<call>& c);
-    void give_back(const std::shared_ptr<call>& c);
-    void done(const std::shared_ptr<call>& c);
+    template <typename Lock, typename Token, typename... Owner>
+    void ask_exclusively(Lock& lock, const job& what, Token token, Owner... who);
+    template <typename What>
+    auto answer_of(const call_ptr& c, void (process::*got)(const call_ptr&, What));
+    void got_guard(const call_ptr& c, guard g);
+    void got_all(const call_ptr& c, guard_set all);
+    void got_ticket(const call_ptr& c, ticket place);
+    void use_ticket(const call_ptr& c);
+    void hold(const call_ptr& c, const guard& one, contested& of, bool fresh);
+    void downgrade(const call_ptr& c);
+    void give_back(const call_ptr& c);
+    void done(const call_ptr& c);
+    /// Calls on the host's loop after a while, if both still live then.
+    void later(duration after, const call_ptr& c, void (process::*what)(const call_ptr&));
     contested& lock_of(job::kind what) const;
 
     checker& check_;
