@@ -1,5 +1,5 @@
-// Random histories of the whole library on a simulated ensemble. `--seeds 1000000` runs so many;
-// `--seed N` tells the story of one.
+// Random histories of the whole library on a simulated ensemble. `--seeds 1000000` runs so many,
+// from `--first N`; `--seed N` tells the story of one.
 
 #include "sim/runner.hpp"
 
@@ -18,7 +18,7 @@ constexpr std::uint64_t normal_run = 10'000;
 } // namespace
 
 TEST_CASE("in every history the locks keep their promises") {
-    const auto found = search(1, asked().seeds.value_or(normal_run));
+    const auto found = search(asked().first, asked().seeds.value_or(normal_run));
     MESSAGE(found.histories << " histories in " << found.seconds << " s, "
                             << static_cast<double>(found.histories) / found.seconds
                             << " per second");

@@ -1,5 +1,4 @@
-// doctest's main function, with two options more: --seed N tells the story of one history, and
-// --seeds N runs so many instead of as many as a normal run has.
+// doctest's main function, with the options of runner.hpp.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include "sim/runner.hpp"
 

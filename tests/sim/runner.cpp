@@ -18,8 +18,10 @@ wishes& asked() {
 const wishes& read(int count, char** arguments) {
     for (int n = 1; n + 1 < count; ++n) {
         const std::string_view name = arguments[n];
-        if (name == "--seed") asked().seed = std::strtoull(arguments[n + 1], nullptr, 0);
-        if (name == "--seeds") asked().seeds = std::strtoull(arguments[n + 1], nullptr, 0);
+        const auto number = [&] { return std::strtoull(arguments[n + 1], nullptr, 0); };
+        if (name == "--seed") asked().seed = number();
+        if (name == "--seeds") asked().seeds = number();
+        if (name == "--first") asked().first = number();
     }
     return asked();
 }

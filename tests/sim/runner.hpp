@@ -7,10 +7,11 @@
 namespace paddock::test::sim {
 
 /// What the command line asks for: `--seed N` tells the story of one history, `--seeds N` runs so
-/// many.
+/// many, `--first N` begins with this one.
 struct wishes {
     std::optional<std::uint64_t> seed{};
     std::optional<std::uint64_t> seeds{};
+    std::uint64_t first = 1;
 };
 wishes& asked();
 const wishes& read(int count, char** arguments);

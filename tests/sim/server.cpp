@@ -34,6 +34,7 @@ void server::shake_hands(const std::shared_ptr<socket>& from, std::int64_t sessi
     auto& c = connections_[from->identity];
     c.peer = from;
     if (session == 0) return open_session(c, timeout);
+    drop_older(session, from->identity);
     if (leader_) {
         const bool valid = leader_->revalidate(session, id);
         return revalidated(from->identity, session, valid, leader_->timeout_of(session));
@@ -235,6 +236,15 @@ void server::drop(std::uint64_t connection) {
     const auto peer = it->second.peer;
     connections_.erase(it);
     peer->hang_up();
+}
+
+/// A session has one connection to a server, and what was not read from an older one is lost.
+void server::drop_older(std::int64_t session, std::uint64_t connection) {
+    std::vector<std::uint64_t> older;
+    for (const auto& [number, c] : connections_)
+        if (c.session == session && number != connection) older.push_back(number);
+    for (const auto number : older)
+        drop(number);
 }
 
 void server::drop_all() {

@@ -96,6 +96,7 @@ private:
     void answer(const txn& t);
     void fire(const sight& seen);
     void drop(std::uint64_t connection);
+    void drop_older(std::int64_t session, std::uint64_t connection);
     void drop_all();
     static bool is_write(verb what) noexcept;
 
