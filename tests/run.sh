@@ -6,8 +6,8 @@
 #   --quick       leaves out what takes longer than a minute
 #   --asan        with g++'s address and undefined behaviour sanitizers
 #   --tsan        with g++'s thread sanitizer
-#   --teardown    every coroutine test runs once more, and is destroyed somewhere on its way
-#                 (PADDOCK_TEARDOWN=every: at every step of it; takes very long)
+#   --teardown    every coroutine test runs again, and is destroyed on its way: after another step each
+#                 time, for half a second (PADDOCK_TEARDOWN=5s: for longer; =every: after every step)
 #   --clang       with clang 14 instead of g++
 #   --build-only  builds, two files at a time, and runs nothing
 #   --no-install  does not check the installation
@@ -38,7 +38,7 @@ while [ "$left" -gt 0 ]; do
   shift
   case $argument in
     --asan | --tsan) sanitizer=${argument#--} ;;
-    --teardown) PADDOCK_TEARDOWN=${PADDOCK_TEARDOWN:-1}; export PADDOCK_TEARDOWN ;;
+    --teardown) PADDOCK_TEARDOWN=${PADDOCK_TEARDOWN:-0.5s}; export PADDOCK_TEARDOWN ;;
     --clang) compiler=clang++-14 ;;
     --werror) werror=yes ;;
     --quick) quick=yes ;;

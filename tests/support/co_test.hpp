@@ -19,11 +19,13 @@
 #include <cstdlib>
 #include <exception>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <random>
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 // Test cases that are coroutines:
 //
@@ -202,8 +204,9 @@ inline void run_and_destroy(co_test_body body, std::size_t steps) {
     detail::run_until_done(io, ends, [&] { return context.time_limit(); });
 }
 
-/// With PADDOCK_TEARDOWN=n every test is run n times more, and stopped somewhere on its way;
-/// with PADDOCK_TEARDOWN=every, at every step of it.
+/// PADDOCK_TEARDOWN=2s: every test is run again and again, and destroyed after another step of it
+/// each time, in no order, for about so long or until there is no step left.
+/// PADDOCK_TEARDOWN=every: however long it takes.
 inline void run_co_test(co_test_body body) {
     const auto steps = run_to_end(body);
     const char* const wanted = std::getenv("PADDOCK_TEARDOWN");
@@ -211,14 +214,18 @@ inline void run_co_test(co_test_body body) {
         return;
     }
     const bool every = std::string(wanted) == "every";
-    const auto times = every ? steps : static_cast<std::size_t>(std::stoul(wanted));
-    std::random_device random;
-    for (std::size_t n = 0; n < times; ++n) {
-        const auto stop = every ? n : std::uniform_int_distribution<std::size_t>(0, steps)(random);
+    const std::chrono::duration<double> patience(every ? 1e9 : std::stod(wanted));
+    const auto begin = std::chrono::steady_clock::now();
+    std::vector<std::size_t> stops(steps);
+    std::iota(stops.begin(), stops.end(), std::size_t{0});
+    std::shuffle(stops.begin(), stops.end(), std::mt19937(std::random_device()()));
+    std::size_t tried = 0;
+    for (; tried < steps && std::chrono::steady_clock::now() - begin < patience; ++tried) {
         // Nothing else would tell after a crash.
-        std::fprintf(stderr, "teardown after %zu of %zu steps\n", stop, steps);
-        run_and_destroy(body, stop);
+        std::fprintf(stderr, "teardown after %zu of %zu steps\n", stops[tried], steps);
+        run_and_destroy(body, stops[tried]);
     }
+    std::fprintf(stderr, "teardown at %zu of %zu steps\n", tried, steps);
 }
 
 } // namespace paddock::test
