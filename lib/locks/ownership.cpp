@@ -63,11 +63,13 @@ void ownership::leave(const recursive_asking& who) {
     if (key_ != 0) line_->quit(key_);
 }
 
-/// Those who only wanted to know are told; the others, if there are any, begin to wait.
+/// Those who only wanted to know are told; the others, if there are any, begin to wait, unless
+/// there is nothing left to wait for.
 void ownership::refused(error_code why) {
     key_ = 0;
     std::vector<caller> told;
-    const auto hears = [this](const caller& one) { return !only_if_free_ || one->only_if_free(); };
+    const bool all = !only_if_free_ || lock_->terms->client->closed();
+    const auto hears = [all](const caller& one) { return all || one->only_if_free(); };
     std::copy_if(callers_.begin(), callers_.end(), std::back_inserter(told), hears);
     std::erase_if(callers_, hears);
     for (const auto& one : told)

@@ -1,40 +1,11 @@
 // recursive_mutex: the same owner takes it again; everybody else waits.
 
-#include "support/lock_harness.hpp"
+#include "support/recursive_harness.hpp"
 
 #include <doctest/doctest.h>
 
 using namespace paddock;
 using namespace paddock::test;
-
-namespace {
-
-struct recursive_scene : scene {
-    explicit recursive_scene(asio::any_io_executor executor, client_options options = {},
-                             mutex_options terms = {})
-        : scene(executor, std::move(options), terms), again(zk, path, std::move(terms)) {}
-
-    recursive_mutex again;
-
-    asking ask(owner who) {
-        return start<guard>([&](auto token) { again.lock(who, std::move(token)); });
-    }
-    asking ask_now(owner who) {
-        return start<guard>([&](auto token) { again.try_lock(who, std::move(token)); });
-    }
-    asking ask_for(owner who, std::chrono::nanoseconds limit) {
-        return start<guard>([&](auto token) { again.try_lock_for(who, limit, std::move(token)); });
-    }
-    void expire() { kill_session(shared_server().address(), proxy.last_credentials()); }
-};
-
-asio::awaitable<void> unlocked(asking a) {
-    const auto end = give_back(held(a));
-    co_await finished(end);
-    CHECK_MESSAGE(!end->error, end->error.message());
-}
-
-} // namespace
 
 CO_TEST("an owner takes its lock again without a request, and gives it back with the last guard") {
     recursive_scene s(executor);
@@ -226,47 +197,6 @@ CO_TEST("the last waiter of an owner who leaves takes the place along, at any po
         }
 }
 
-CO_TEST("after a lost hold the old guards stay lost, and the owner queues anew") {
-    recursive_scene s(executor);
-    const owner me;
-    for (const bool by_expiry : {true, false}) {
-        const auto a = s.ask(me);
-        const auto b = s.ask(me);
-        co_await granted(a);
-        co_await granted(b);
-        const auto end_a = end_of(held(a));
-        const auto end_b = end_of(held(b));
-        const auto other = queue_up(s.direct, s.path);
-        if (by_expiry)
-            s.expire();
-        else
-            s.direct.remove(std::string(held(a).path()));
-        co_await finished(end_a);
-        co_await finished(end_b);
-        const auto reason = by_expiry ? errc::session_expired : errc::node_deleted;
-        CHECK(end_a->error == reason);
-        CHECK(end_b->error == reason);
-        const auto c = s.ask(me); // while the old guards are still there
-        co_await s.until_line(2);
-        CHECK_FALSE(c->done());
-        s.direct.remove(other);
-        co_await granted(c);
-        CHECK(held(c).fencing_token() > held(a).fencing_token());
-        CHECK_FALSE(held(a).valid());
-        const auto end = give_back(held(a));
-        co_await finished(end);
-        CHECK(end->error == errc::lock_lost);
-        held(b) = guard();
-        co_await held(c).verify();
-        const auto d = s.ask(me);
-        co_await granted(d);
-        co_await unlocked(c);
-        co_await held(d).verify();
-        co_await unlocked(d);
-        CHECK(s.line().empty());
-    }
-}
-
 CO_TEST("what one guard finds out by verify is true for all guards of its owner") {
     recursive_scene s(executor);
     const owner me;
@@ -285,102 +215,6 @@ CO_TEST("what one guard finds out by verify is true for all guards of its owner"
     const auto c = s.ask(me);
     co_await granted(c);
     CHECK(held(c).fencing_token() > held(a).fencing_token());
-}
-
-CO_TEST("a connection cut anywhere changes nothing for owners who wait and hold") {
-    test.time_limit(90s);
-    recursive_scene s(executor);
-    co_await s.zk.connect();
-    std::size_t cuts = 0;
-    for (const auto way : {direction::up, direction::down})
-        for (const std::ptrdiff_t bytes : {0, 9, -1})
-            for (std::size_t n = 0; n < 20; ++n) {
-                const owner one, two;
-                s.proxy.cut_at(way, n, bytes, n % 2 == 0 ? cut::fin : cut::rst);
-                const auto a = s.ask(one);
-                const auto b = s.ask(one);
-                const auto c = s.ask(two);
-                co_await granted(a);
-                co_await granted(b);
-                CHECK(held(a).path() == held(b).path());
-                CHECK_FALSE(c->done());
-                co_await unlocked(b);
-                co_await unlocked(a);
-                co_await granted(c);
-                co_await unlocked(c);
-                co_await s.until_line(0);
-                if (s.proxy.cuts() == cuts) break;
-                cuts = s.proxy.cuts();
-                co_await s.until_connected();
-            }
-    s.proxy.forget_plans();
-    CHECK(cuts >= 18);
-    CHECK(s.zk.epoch() == 1);
-}
-
-CO_TEST("waiting owners queue again when the session expires, or fail if they are told to") {
-    for (const auto wish : {on_expiry::requeue, on_expiry::fail}) {
-        mutex_options terms;
-        terms.on_expiry = wish;
-        recursive_scene s(executor, {}, terms);
-        const owner me;
-        const auto other = queue_up(s.direct, s.path);
-        const auto a = s.ask(me);
-        const auto b = s.ask(me);
-        co_await s.until_line(2);
-        s.expire();
-        if (wish == on_expiry::fail) {
-            co_await finished(a);
-            co_await finished(b);
-            CHECK(a->error == errc::session_expired);
-            CHECK(b->error == errc::session_expired);
-            continue;
-        }
-        co_await eventually([&] { return s.zk.epoch() == 2 && s.line().size() == 2; });
-        s.direct.remove(other);
-        co_await granted(a);
-        co_await granted(b);
-    }
-}
-
-CO_TEST("guards and waiters outlive the mutex, and end with the client") {
-    scene s(executor);
-    const owner one, two;
-    asking a, b;
-    under_way<> told;
-    {
-        client brief(executor, s.proxy.address());
-        {
-            recursive_mutex m(brief, s.path);
-            a = start<guard>([&](auto token) { m.lock(one, std::move(token)); });
-            co_await granted(a);
-            b = start<guard>([&](auto token) { m.lock(two, std::move(token)); });
-        }
-        co_await s.until_line(2);
-        CHECK(held(a).valid());
-        told = end_of(held(a));
-    }
-    co_await finished(b);
-    co_await finished(told);
-    CHECK(b->error == errc::closed);
-    CHECK(told->error == errc::closed);
-    co_await s.until_line(0);
-}
-
-CO_TEST("try_lock without a connection fails at once, with a limit it is given up") {
-    recursive_scene s(executor);
-    s.proxy.refuse(true);
-    const owner me;
-    const auto tried = s.ask_now(me);
-    const auto limited = s.ask_for(me, 0ns);
-    const auto waits = s.ask(me);
-    co_await finished(tried);
-    co_await finished(limited);
-    CHECK(tried->error == errc::not_connected);
-    CHECK_FALSE(limited->error);
-    CHECK_FALSE(held(limited));
-    s.proxy.refuse(false);
-    co_await granted(waits);
 }
 
 TEST_CASE("a recursive_mutex refuses what a mutex refuses") {

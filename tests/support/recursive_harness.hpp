@@ -1,0 +1,37 @@
+#pragma once
+
+#include "lock_harness.hpp"
+
+#include <chrono>
+#include <utility>
+
+// What the tests of recursive mutexes share.
+
+namespace paddock::test {
+
+struct recursive_scene : scene {
+    explicit recursive_scene(asio::any_io_executor executor, client_options options = {},
+                             mutex_options terms = {})
+        : scene(executor, std::move(options), terms), again(zk, path, std::move(terms)) {}
+
+    recursive_mutex again;
+
+    asking ask(owner who) {
+        return start<guard>([&](auto token) { again.lock(who, std::move(token)); });
+    }
+    asking ask_now(owner who) {
+        return start<guard>([&](auto token) { again.try_lock(who, std::move(token)); });
+    }
+    asking ask_for(owner who, std::chrono::nanoseconds limit) {
+        return start<guard>([&](auto token) { again.try_lock_for(who, limit, std::move(token)); });
+    }
+    void expire() { kill_session(shared_server().address(), proxy.last_credentials()); }
+};
+
+inline asio::awaitable<void> unlocked(asking a) {
+    const auto end = give_back(held(a));
+    co_await finished(end);
+    CHECK_MESSAGE(!end->error, end->error.message());
+}
+
+} // namespace paddock::test
