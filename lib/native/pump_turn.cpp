@@ -64,8 +64,10 @@ unsigned pump::overdue_events(boot_clock::time_point now) {
     return at == state::associating || at == state::connected ? event::readable : 0U;
 }
 
-/// One packet at a time is what process() takes.
+/// One packet at a time is what process() takes. While the C client connects it only wants to know
+/// how that has ended: if it is told to read then, it loses a buffer.
 void pump::drain(unsigned events, boot_clock::time_point now) {
+    if (calls_->state() == state::connecting) events = event::writable;
     for (int packets = 0; packets < packets_per_turn; ++packets) {
         const int rc = calls_->process(events);
         if (stopped() || poisoned_) return;

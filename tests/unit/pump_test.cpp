@@ -53,6 +53,15 @@ struct connected_stage : stage {
 
 } // namespace
 
+TEST_CASE("an attempt to connect that fails is not told of something to read") {
+    stage s;
+    s.c->refuses = true;
+    while (s.c->events.size() < 10)
+        REQUIRE(s.env.step());
+    for (const auto one : s.c->events)
+        CHECK(one == event::writable);
+}
+
 TEST_CASE("nothing happens inside start, and a connection is made behind it") {
     stage s;
     CHECK(s.c->opened == 0);
