@@ -154,7 +154,7 @@ CO_TEST("a time limit is one for everything, and leaves nothing") {
     const auto a = ask(s.pool);
     co_await granted(a);
     const auto both = ask_for(s.pool, 2, 100ms);
-    const auto behind = ask_for(s.pool, 1, 200ms);
+    const auto behind = ask_for(s.pool, 1, scaled(2s));
     co_await s.until(3, 2);
     co_await finished(both);
     CHECK_FALSE(both->error);
