@@ -22,7 +22,7 @@ compare() { # what
   run python3 "$root/tests/bench/compare.py" "$root/build-bench/tests/bench" "$server_address" "${1}" "$rounds"
   stop_server
 }
-rounds=${1:-7}
+rounds=${1:-15}
 # A write waits for the disk, which takes the same time from both: so once with it, and once without.
 compare disk
 server_java_options=-Dzookeeper.forceSync=no
