@@ -71,18 +71,34 @@ public final class CuratorPeer {
         }
     }
 
+    /** Interrupts the thread that made it, but not after its end. */
+    private static final class Interrupter {
+        private final Thread who = Thread.currentThread();
+        private boolean over;
+
+        synchronized void interrupt() {
+            if (!over) {
+                who.interrupt();
+            }
+        }
+
+        synchronized void end() {
+            over = true;
+        }
+    }
+
     private Way.Hold takeUntilInterrupted(Way way) throws Exception {
-        final Thread me = Thread.currentThread();
-        final Future<?> timer = timers.schedule(me::interrupt, PATIENCE, TimeUnit.MILLISECONDS);
+        final Interrupter interrupter = new Interrupter();
+        final Future<?> timer =
+            timers.schedule(interrupter::interrupt, PATIENCE, TimeUnit.MILLISECONDS);
         try {
             return way.take(Way.FOREVER);
         } catch (InterruptedException stopped) {
             return null;
         } finally {
-            if (!timer.cancel(false)) {
-                timer.get(); // it may just be about to interrupt
-            }
-            Thread.interrupted();
+            interrupter.end();
+            timer.cancel(false);
+            Thread.interrupted(); // it may have come too late to be noticed
         }
     }
 
