@@ -28,6 +28,7 @@ public:
 
 private:
     void begin() {
+        client_->take_returns(); // another guard may have gone before
         const bool was_lost = !hold_->valid();
         hold_->release();
         if (was_lost) return finish(errc::lock_lost);

@@ -35,6 +35,18 @@ CO_TEST("an owner takes its lock again without a request, and gives it back with
     CHECK(s.sent(opcode::remove) == 1);
 }
 
+CO_TEST("the last guard's unlock waits for the node, also if another guard has just gone") {
+    recursive_scene s(executor);
+    const owner me;
+    auto first = co_await s.again.lock(me);
+    auto second = co_await s.again.lock(me);
+    const auto busy = start([&](auto token) { s.zk.connect(std::move(token)); }); // is first
+    first = guard();
+    co_await second.unlock();
+    CHECK(s.line().empty());
+    co_await finished(busy);
+}
+
 CO_TEST("every guard verifies, transacts and is told of its end by itself") {
     recursive_scene s(executor);
     const owner me;
