@@ -1,8 +1,7 @@
 // What compare.py measures of paddock.
 //     bench_paddock HOST:PORT cycles LOCKS CYCLES     uncontended locks, each by a coroutine
 //     bench_paddock HOST:PORT waiters N               N waiters on one mutex: memory, lateness
-//     bench_paddock HOST:PORT valid CALLS             what guard::valid() costs, and the clock
-//     alone
+//     bench_paddock HOST:PORT valid CALLS             time of guard::valid(), and of the clock
 #include "figures.hpp"
 
 #include <paddock/paddock.hpp>

@@ -172,8 +172,7 @@ void process::ask_as(const job& what, Token token) {
 void process::ask_for_all(const call_ptr& c) {
     const std::vector both{locks_->f, locks_->a};
     auto answer = answer_of(c, &process::got_all);
-    if (c->what.how == job::wait || c->what.how == job::queued)
-        return lock_all(both, std::move(answer));
+    if (c->what.how == job::wait) return lock_all(both, std::move(answer));
     try_lock_all_for(both, c->what.how == job::limited ? c->what.limit : duration(0),
                      std::move(answer));
 }
