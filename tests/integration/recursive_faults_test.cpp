@@ -20,7 +20,7 @@ CO_TEST("a try_lock and a lock of one owner both end with the client, whenever t
         co_await s.zk.close();
         co_await finished(tried);
         co_await finished(waits);
-        CHECK((late || waits->error == errc::closed));
+        CHECK((!waits->error || waits->error == errc::closed)); // it may be granted meanwhile
         if (late) break;
     }
 }
