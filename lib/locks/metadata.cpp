@@ -4,7 +4,9 @@
 #include <boost/json/serialize.hpp>
 #include <boost/json/value.hpp>
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdio>
 #include <ctime>
 #include <unistd.h>
@@ -21,17 +23,26 @@ std::string host_name() {
     return name.data();
 }
 
+void print(std::string& to, std::int64_t number, std::size_t width) {
+    const auto digits = std::to_string(number);
+    to.append(width - std::min(width, digits.size()), '0').append(digits);
+}
+
+/// Every lock writes one, so the standard library's slow ways to do it are avoided.
 std::string iso8601(std::chrono::system_clock::time_point when) {
     using namespace std::chrono;
-    const auto whole = floor<seconds>(when);
-    const auto fraction = static_cast<int>(floor<milliseconds>(when - whole).count());
-    const std::time_t seconds_since_1970 = system_clock::to_time_t(whole);
-    std::tm parts{};
-    ::gmtime_r(&seconds_since_1970, &parts);
-    std::array<char, 64> text{};
-    const auto length = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &parts);
-    std::snprintf(text.data() + length, text.size() - length, ".%03dZ", fraction);
-    return text.data();
+    const auto day = floor<days>(when);
+    const year_month_day date(day);
+    const hh_mm_ss time(floor<milliseconds>(when - day));
+    std::string text;
+    print(text, int{date.year()}, 4);
+    print(text += '-', unsigned{date.month()}, 2);
+    print(text += '-', unsigned{date.day()}, 2);
+    print(text += 'T', time.hours().count(), 2);
+    print(text += ':', time.minutes().count(), 2);
+    print(text += ':', time.seconds().count(), 2);
+    print(text += '.', time.subseconds().count(), 3);
+    return text += 'Z';
 }
 
 /// The point in time of what iso8601() wrote; 1970 for anything else.

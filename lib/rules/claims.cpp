@@ -1,13 +1,11 @@
 #include "rules/claims.hpp"
 
-#include <array>
-#include <cstdio>
-
 namespace paddock::rules {
 
 namespace {
 
-constexpr std::size_t id_length = 36;
+constexpr std::string_view shape = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+constexpr std::size_t id_length = shape.size();
 constexpr std::size_t session_part = 19; ///< 16 digits, and the dashes behind 8, 12 and 16
 constexpr std::size_t dash_in_number = 4;
 constexpr std::size_t number_part = 16; ///< digits, besides the dash
@@ -28,14 +26,15 @@ void claims::begin(std::int64_t session) {
 }
 
 std::string claims::text(node_id id) const {
-    const auto s = static_cast<std::uint64_t>(session_);
-    std::array<char, id_length + 1> out{};
-    std::snprintf(
-        out.data(), out.size(), "%08llx-%04llx-%04llx-%04llx-%012llx",
-        static_cast<unsigned long long>(s >> 32), static_cast<unsigned long long>(s >> 16 & 0xffff),
-        static_cast<unsigned long long>(s & 0xffff), static_cast<unsigned long long>(id >> 48),
-        static_cast<unsigned long long>(id & 0xffff'ffff'ffff));
-    return {out.data(), id_length};
+    std::string out(shape);
+    auto low = id, high = static_cast<std::uint64_t>(session_);
+    for (std::size_t i = id_length; i-- > 0;) {
+        if (out[i] == '-') continue;
+        out[i] = "0123456789abcdef"[low & 0xf];
+        low = low >> 4 | high << 60;
+        high >>= 4;
+    }
+    return out;
 }
 
 std::string claims::digits(node_id id) const {
