@@ -5,16 +5,9 @@
 #include "session/call.hpp"
 #include "session/listing.hpp"
 
-#include <chrono>
 #include <utility>
 
 namespace paddock::detail {
-
-namespace {
-using namespace std::chrono_literals;
-constexpr auto patience = 250ms;     ///< before what could not be done is tried again
-constexpr std::size_t envelope = 64; ///< of a request, around path and data
-} // namespace
 
 void line::carry_out() {
     if (std::exchange(carrying_out_, true)) return; // the loop below sees what was added
@@ -35,12 +28,12 @@ void line::tell_moves() {
 
 void line::carry_out(const rules::act::create& a) {
     const auto& terms = seats_.at(a.who).how.rules;
-    const auto path = path_of(names_.prefix(core_.claims(), a.id, terms.as, terms.names));
-    const auto bytes = path.size() + seats_.at(a.who).how.data.size() + envelope;
+    auto path = path_of(names_.prefix(core_.claims(), a.id, terms.as, terms.names));
+    const auto bytes = path.size() + seats_.at(a.who).how.data.size() + request_envelope;
     core_.gate().submit(
         lane::line, answered_by::quorum, bytes,
-        [self = shared_from_this(), a, path](native::calls& c,
-                                             std::unique_ptr<native::completion> done) {
+        [self = shared_from_this(), a,
+         path = std::move(path)](native::calls& c, std::unique_ptr<native::completion> done) {
             const auto it = self->seats_.find(a.who);
             if (it == self->seats_.end() || it->second.left) return native::code::invalid_state;
             const auto& how = it->second.how;
@@ -109,7 +102,7 @@ void line::carry_out(const rules::act::downgrade& a) {
     std::vector<operation> steps{op::create{path_of(a.name), data, create_mode::ephemeral, acl},
                                  op::remove{path_of(a.old_name), any_version}};
     core_.gate().submit(
-        lane::line, answered_by::quorum, directory_.size() * 2 + data.size() + 2 * envelope,
+        lane::line, answered_by::quorum, directory_.size() * 2 + data.size() + 2 * request_envelope,
         [steps = std::move(steps)](native::calls& c, std::unique_ptr<native::completion> done) {
             return c.multi(steps, std::move(done));
         },
@@ -129,7 +122,7 @@ void line::carry_out(const rules::act::taint& a) {
 
 void line::carry_out(const rules::act::pause&) {
     if (!pause_) pause_ = core_.env().make_timer();
-    pause_->arm(core_.env().now() + patience, [weak = weak_from_this()] {
+    pause_->arm(core_.env().now() + retry_pause, [weak = weak_from_this()] {
         const auto self = weak.lock();
         if (!self) return;
         self->facts().resume();
@@ -217,7 +210,7 @@ void line::look(const std::string& name, bool by_exists, looked done) {
     const bool watched = waiter.has_value();
     const auto path = path_of(name);
     core_.gate().submit(
-        lane::line, answered_by::server, path.size() + envelope,
+        lane::line, answered_by::server, path.size() + request_envelope,
         [path, by_exists, watched](native::calls& c, std::unique_ptr<native::completion> answer) {
             return by_exists ? c.exists(path, false, std::move(answer))
                              : c.get(path, watched, std::move(answer));

@@ -25,7 +25,7 @@ struct ladder : std::enable_shared_from_this<ladder> {
     void step() {
         const auto path = missing.back();
         client.gate().submit(
-            lane::line, answered_by::quorum, path.size() + 64,
+            lane::line, answered_by::quorum, path.size() + request_envelope,
             [self = shared_from_this(), path](native::calls& c,
                                               std::unique_ptr<native::completion> answer) {
                 return c.create(path, {}, self->how, std::move(answer));

@@ -7,16 +7,9 @@
 #include "session/listing.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <utility>
 
 namespace paddock::detail {
-
-namespace {
-using namespace std::chrono_literals;
-constexpr auto patience = 250ms;     ///< before what could not be done is tried again
-constexpr std::size_t envelope = 64; ///< of a request, around path and data
-} // namespace
 
 void acquisition::carry_out() {
     if (!rules_ || std::exchange(carrying_out_, true)) return; // the loop below sees what was added
@@ -63,7 +56,7 @@ void acquisition::carry_out(const rules::lease_act::create& a) {
     const auto path = path_of(lease_prefix(a.id));
     const auto data = lock_->place.data.at(client()->env().wall_clock());
     client()->gate().submit(
-        lane::line, answered_by::quorum, path.size() + data.size() + envelope,
+        lane::line, answered_by::quorum, path.size() + data.size() + request_envelope,
         [self = self(), path, data](native::calls& c, std::unique_ptr<native::completion> done) {
             if (self->settled_) return native::code::invalid_state;
             const create_options how{.mode = create_mode::ephemeral_sequential,
@@ -145,7 +138,7 @@ void acquisition::carry_out(const rules::lease_act::watch_own& a) {
                                           });
     const auto waiter = watch->set();
     client()->gate().submit(
-        lane::line, answered_by::server, watch->path().size() + envelope,
+        lane::line, answered_by::server, watch->path().size() + request_envelope,
         [path = watch->path(), waiter](native::calls& c, std::unique_ptr<native::completion> done) {
             return c.get(path, waiter != 0, std::move(done));
         },
@@ -172,7 +165,7 @@ void acquisition::carry_out(const rules::lease_act::taint&) {
 
 void acquisition::carry_out(const rules::lease_act::pause&) {
     if (!pause_) pause_ = client()->env().make_timer();
-    pause_->arm(client()->env().now() + patience, [weak = weak_self()] {
+    pause_->arm(client()->env().now() + retry_pause, [weak = weak_self()] {
         const auto self = weak.lock();
         if (!self || !self->rules_) return;
         self->facts().resume();

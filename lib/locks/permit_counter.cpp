@@ -12,8 +12,6 @@ namespace paddock::detail {
 
 namespace {
 
-constexpr std::size_t envelope = 64; ///< of a request, around path and data
-
 permits_answer judge(const native::reply& r, bool watched) {
     if (r.rc != 0) return {.code = r.rc};
     const auto permits = read_permit_text(r.value);
@@ -26,7 +24,7 @@ permits_answer judge(const native::reply& r, bool watched) {
 void make_counter(core& client, std::shared_ptr<const lease_lock> of, lane which,
                   std::int32_t permits, unique_function<void(int code)> done) {
     client.gate().submit(
-        which, answered_by::quorum, of->counter.size() + envelope,
+        which, answered_by::quorum, of->counter.size() + request_envelope,
         [of, permits](native::calls& c, std::unique_ptr<native::completion> answer) {
             const create_options how{
                 .mode = create_mode::persistent, .acl = of->place.acl, .ttl = {}};
@@ -133,7 +131,7 @@ void watch_permits(core& client, std::shared_ptr<const lease_lock> of,
                    std::shared_ptr<lookout> watch, permits_told done) {
     const auto waiter = watch->set();
     client.gate().submit(
-        lane::line, answered_by::server, of->counter.size() + envelope,
+        lane::line, answered_by::server, of->counter.size() + request_envelope,
         [path = of->counter, waiter](native::calls& c, std::unique_ptr<native::completion> answer) {
             return c.get(path, waiter != 0, std::move(answer));
         },

@@ -8,16 +8,9 @@
 #include "session/listing.hpp"
 
 #include <array>
-#include <chrono>
 #include <utility>
 
 namespace paddock::detail {
-
-namespace {
-using namespace std::chrono_literals;
-constexpr auto patience = 250ms;     ///< before what could not be done is tried again
-constexpr std::size_t envelope = 64; ///< of a request, around paths and data
-} // namespace
 
 using rules::simple;
 
@@ -147,7 +140,7 @@ void simple_lock::carry_out(const rules::simple_act::unreserve&) {
 void simple_lock::carry_out(const rules::simple_act::race& a) {
     data_ = terms_.data.at(client().env().wall_clock(), client().claims().text(a.id));
     client().gate().submit(
-        lane::line, answered_by::quorum, node_bytes() + 2 * (data_.size() + envelope),
+        lane::line, answered_by::quorum, node_bytes() + 2 * (data_.size() + request_envelope),
         [self = shared_from_this(), id = a.id,
          marker = marker(a.id)](native::calls& c, std::unique_ptr<native::completion> done) {
             if (!self->rules_ || !self->rules_->wants(id)) return native::code::invalid_state;
@@ -165,7 +158,7 @@ void simple_lock::carry_out(const rules::simple_act::race& a) {
 void simple_lock::carry_out(const rules::simple_act::look& a) {
     const auto waiter = watch_->set();
     client().gate().submit(
-        lane::line, answered_by::server, terms_.path.size() + envelope,
+        lane::line, answered_by::server, terms_.path.size() + request_envelope,
         [path = terms_.path, waiter](native::calls& c, std::unique_ptr<native::completion> done) {
             return c.get(path, waiter != 0, std::move(done));
         },
@@ -206,7 +199,7 @@ void simple_lock::carry_out(const rules::simple_act::taint&) {
 }
 
 void simple_lock::carry_out(const rules::simple_act::pause&) {
-    pause_->arm(client().env().now() + patience, [weak = weak_from_this()] {
+    pause_->arm(client().env().now() + retry_pause, [weak = weak_from_this()] {
         if (const auto self = weak.lock()) self->tell(&simple::resume);
     });
 }

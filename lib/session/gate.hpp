@@ -6,11 +6,18 @@
 #include "support/function.hpp"
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <deque>
 #include <memory>
 
 namespace paddock::detail {
+
+/// What the protocol puts around the paths and the data of a request, at most.
+inline constexpr std::size_t request_envelope = 64;
+
+/// Before what could not be done is tried again.
+inline constexpr std::chrono::milliseconds retry_pause{250};
 
 /// Who goes first: what must be deleted, then the work of lines, then the application.
 enum class lane { urgent, line, user };

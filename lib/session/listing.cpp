@@ -9,7 +9,7 @@ namespace paddock::detail {
 namespace {
 
 /// For the window of requests in flight: the path and what the protocol puts around it.
-std::size_t request_bytes(const std::string& path) { return path.size() + 64; }
+std::size_t request_bytes(const std::string& path) { return path.size() + request_envelope; }
 
 } // namespace
 
