@@ -110,7 +110,8 @@ private:
     bool stopped() const noexcept { return closing_ || over_; }
     void kick();
     void after_submit();
-    void turn(unsigned events);
+    void hear(unsigned events);
+    void turn();
     unsigned overdue_events(boot_clock::time_point now);
     void drain(unsigned events, boot_clock::time_point now);
     void heard_nothing(boot_clock::time_point now);
@@ -147,7 +148,6 @@ private:
     bool stalled_ = false;  ///< the event loop has not run for a while before this turn
     bool in_turn_ = false;
     bool kicked_ = false;
-    bool submitted_ = false; ///< likewise, after a request
     bool closing_ = false;
     bool closed_ = false;
     unsigned more_ = 0; ///< events that the next turn is to begin with

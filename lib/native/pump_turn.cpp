@@ -17,35 +17,36 @@ constexpr auto crawl = 10ms;
 
 } // namespace
 
+/// Behind what the user wants to do first: that is sent at once then, and needs no turn of its own.
 void pump::kick() {
-    if (kicked_ || stopped()) return;
-    kicked_ = true;
-    env_.post([weak = weak_from_this()] {
+    if (stopped() || std::exchange(kicked_, true)) return;
+    env_.post_behind([weak = weak_from_this()] {
         const auto self = weak.lock();
         if (!self) return;
         self->kicked_ = false;
-        self->turn(0);
+        self->turn();
     });
 }
 
 /// When a request cannot be sent the C client closes the connection at once, and tells nobody.
 void pump::after_submit() {
     if (calls_->state() == state::not_connected) poisoned_ = true;
-    if (!poisoned_ && in_turn_) return; // it ends with interest() anyway
-    if (std::exchange(submitted_, true) || stopped()) return;
-    env_.post_soon([weak = weak_from_this()] {
-        const auto self = weak.lock();
-        if (!self) return;
-        self->submitted_ = false;
-        self->turn(0);
-    });
+    if (poisoned_ || !in_turn_) kick(); // else the turn sees to it anyway
 }
 
-void pump::turn(unsigned events) {
+/// Whoever is told something may have to ask for something: the rest of the turn waits for that.
+void pump::hear(unsigned events) {
+    if (stopped()) return;
+    const turn_scope scope(*this);
+    if (!poisoned_) drain(events, env_.now());
+    kick();
+}
+
+void pump::turn() {
     if (stopped() || !open_) return;
     const turn_scope scope(*this);
     const auto now = env_.now();
-    events |= std::exchange(more_, 0U) | overdue_events(now);
+    const auto events = std::exchange(more_, 0U) | overdue_events(now);
     if (events != 0 && !poisoned_) drain(events, now);
     calls_->flush(); // early: what follows takes its time
     if (poisoned_ && !stopped()) purge(now);
@@ -211,14 +212,14 @@ void pump::listen(unsigned events) {
         reading_ = true;
         readiness_->wait_readable([this] {
             reading_ = false;
-            turn(event::readable);
+            hear(event::readable);
         });
     }
     if ((events & event::writable) != 0 && !writing_) {
         writing_ = true;
         readiness_->wait_writable([this] {
             writing_ = false;
-            turn(event::writable);
+            hear(event::writable);
         });
     }
 }
@@ -235,7 +236,7 @@ void pump::send_probe() {
 
 void pump::sleep_until(boot_clock::time_point when) {
     wakes_at_ = when;
-    timer_->arm(when, [this] { turn(0); });
+    timer_->arm(when, [this] { turn(); });
 }
 
 } // namespace paddock::native

@@ -35,7 +35,7 @@ std::vector<std::string> addresses_of(const tcp::resolver::results_type& entries
 
 class asio_environment final : public environment {
 public:
-    explicit asio_environment(asio::any_io_executor strand)
+    explicit asio_environment(io_strand strand)
         : strand_(std::move(strand))
         , random_(seeded_engine())
         , tasks_(std::make_shared<asio_task_queue>(strand_)) {}
@@ -52,7 +52,9 @@ public:
     std::uint64_t random() override { return random_(); }
 
     void post(unique_function<void()> task) override { tasks_->post(std::move(task)); }
-    void post_soon(unique_function<void()> task) override { tasks_->post_soon(std::move(task)); }
+    void post_behind(unique_function<void()> task) override {
+        tasks_->post_behind(std::move(task));
+    }
 
     std::unique_ptr<timer> make_timer() override { return make_asio_timer(strand_); }
     std::unique_ptr<wakeup> make_wakeup(unique_function<void()> woken) override {
@@ -73,16 +75,16 @@ public:
     }
 
 private:
-    asio::any_io_executor strand_;
+    io_strand strand_;
     std::mt19937_64 random_;
     std::shared_ptr<asio_task_queue> tasks_;
-    std::optional<tcp::resolver> resolver_;
+    std::optional<asio::ip::basic_resolver<tcp, io_strand>> resolver_;
     std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };
 
 } // namespace
 
-std::unique_ptr<environment> make_asio_environment(asio::any_io_executor strand) {
+std::unique_ptr<environment> make_asio_environment(io_strand strand) {
     return std::make_unique<asio_environment>(std::move(strand));
 }
 

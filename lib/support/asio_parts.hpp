@@ -1,18 +1,21 @@
 #pragma once
 
+#include "support/asio_environment.hpp"
 #include "support/environment.hpp"
 
-#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/basic_waitable_timer.hpp>
 
+#include <chrono>
 #include <memory>
 
 namespace paddock {
 
+using io_timer = boost::asio::basic_waitable_timer<
+    std::chrono::steady_clock, boost::asio::wait_traits<std::chrono::steady_clock>, io_strand>;
+
 /// The parts of the real environment.
-std::unique_ptr<timer> make_asio_timer(const boost::asio::any_io_executor& strand);
-std::unique_ptr<wakeup> make_asio_wakeup(const boost::asio::any_io_executor& strand,
-                                         unique_function<void()> woken);
-std::unique_ptr<readiness> make_asio_readiness(const boost::asio::any_io_executor& strand,
-                                               descriptor connection);
+std::unique_ptr<timer> make_asio_timer(const io_strand& strand);
+std::unique_ptr<wakeup> make_asio_wakeup(const io_strand& strand, unique_function<void()> woken);
+std::unique_ptr<readiness> make_asio_readiness(const io_strand& strand, descriptor connection);
 
 } // namespace paddock

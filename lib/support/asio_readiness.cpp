@@ -13,15 +13,14 @@ namespace paddock {
 namespace {
 
 namespace asio = boost::asio;
-using stream = asio::posix::stream_descriptor;
+using stream = asio::posix::basic_stream_descriptor<io_strand>;
 
 /// A descriptor of our own for the same connection: the C client closes its number when it likes,
 /// and the system gives it away again; this one stays what it is until we close it.
 int duplicate(int number) { return ::fcntl(number, F_DUPFD_CLOEXEC, 0); }
 
 struct readiness_core : std::enable_shared_from_this<readiness_core> {
-    explicit readiness_core(const asio::any_io_executor& strand)
-        : connection(strand), for_writing(strand) {}
+    explicit readiness_core(const io_strand& strand) : connection(strand), for_writing(strand) {}
 
     void wait(stream& on, stream::wait_type what, unique_function<void()> ready) {
         on.async_wait(what, [self = shared_from_this(), what,
@@ -50,7 +49,7 @@ struct readiness_core : std::enable_shared_from_this<readiness_core> {
 
 class asio_readiness final : public readiness {
 public:
-    asio_readiness(const asio::any_io_executor& strand, descriptor what)
+    asio_readiness(const io_strand& strand, descriptor what)
         : core_(std::make_shared<readiness_core>(strand)) {
         const int copy = duplicate(what.number);
         if (copy < 0)
@@ -82,8 +81,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<readiness> make_asio_readiness(const asio::any_io_executor& strand,
-                                               descriptor connection) {
+std::unique_ptr<readiness> make_asio_readiness(const io_strand& strand, descriptor connection) {
     return std::make_unique<asio_readiness>(strand, connection);
 }
 

@@ -3,7 +3,6 @@
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace paddock {
@@ -12,39 +11,29 @@ namespace {
 constexpr std::size_t tasks_per_turn = 64;
 }
 
-void asio_task_queue::post(unique_function<void()> task) {
+void asio_task_queue::post(unique_function<void()> task) { add(tasks_, std::move(task)); }
+
+void asio_task_queue::post_behind(unique_function<void()> task) { add(behind_, std::move(task)); }
+
+void asio_task_queue::add(tasks& to, unique_function<void()> task) {
     const std::lock_guard lock(mutex_);
     if (closed_) return;
-    tasks_.push_back(std::move(task));
+    to.push_back(std::move(task));
     if (!std::exchange(scheduled_, true)) schedule();
 }
 
-void asio_task_queue::post_soon(unique_function<void()> task) {
-    std::unique_lock lock(mutex_);
-    if (running_ && !closed_) return soon_.push_back(std::move(task));
-    lock.unlock();
-    post(std::move(task));
-}
-
 void asio_task_queue::schedule() {
-    boost::asio::post(strand_, [self = shared_from_this()] { self->run(); });
+    boost::asio::post(*strand_, [self = shared_from_this()] { self->run(); });
 }
 
 /// What the tasks post waits for the next round, so that whoever posts himself again and again does
 /// not have the event loop for himself.
 void asio_task_queue::run() {
     std::unique_lock lock(mutex_);
-    running_ = true;
     try {
         run(tasks_, std::min(tasks_.size(), tasks_per_turn), lock);
-        running_ = false;
-        auto soon = std::exchange(soon_, {});
-        run(soon, soon.size(), lock);
+        run(behind_, behind_.size(), lock);
     } catch (...) { // it is the caller of io_context::run() who hears of it
-        running_ = false;
-        tasks_.insert(tasks_.end(), std::make_move_iterator(soon_.begin()),
-                      std::make_move_iterator(soon_.end()));
-        soon_.clear();
         go_on();
         throw;
     }
@@ -69,17 +58,17 @@ void asio_task_queue::run(tasks& all, std::size_t count, std::unique_lock<std::m
 }
 
 void asio_task_queue::go_on() {
-    scheduled_ = !tasks_.empty();
+    scheduled_ = !tasks_.empty() || !behind_.empty();
     if (scheduled_) schedule();
 }
 
 void asio_task_queue::close() noexcept {
-    tasks dropped, soon;
+    tasks dropped, behind;
     const std::lock_guard lock(mutex_);
     closed_ = true;
     dropped.swap(tasks_);
-    soon.swap(soon_);
-    strand_ = {};
+    behind.swap(behind_);
+    strand_.reset();
 }
 
 } // namespace paddock

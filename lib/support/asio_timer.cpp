@@ -1,7 +1,5 @@
 #include "support/asio_parts.hpp"
 
-#include <boost/asio/steady_timer.hpp>
-
 #include <algorithm>
 #include <utility>
 
@@ -13,7 +11,7 @@ namespace asio = boost::asio;
 
 /// Outlives the timer object as long as a wait is under way, so that a late handler finds out.
 struct timer_core : std::enable_shared_from_this<timer_core> {
-    explicit timer_core(const asio::any_io_executor& strand) : wait(strand) {}
+    explicit timer_core(const io_strand& strand) : wait(strand) {}
 
     /// Most deadlines are moved away before they come. So a wait that ends too early is left alone,
     /// and begins again when it has ended; only an earlier deadline costs a system call.
@@ -28,7 +26,7 @@ struct timer_core : std::enable_shared_from_this<timer_core> {
         // The steady clock cannot look centuries ahead.
         const auto sleep = std::min<boot_clock::duration>(left, std::chrono::hours(24));
         wakes_at = boot_clock::now() + sleep;
-        wait.expires_after(std::chrono::duration_cast<asio::steady_timer::duration>(sleep));
+        wait.expires_after(std::chrono::duration_cast<io_timer::duration>(sleep));
         wait.async_wait([self = shared_from_this(), turn = ++generation](const auto&) {
             if (self->generation == turn) self->woke();
         });
@@ -53,7 +51,7 @@ struct timer_core : std::enable_shared_from_this<timer_core> {
         }
     }
 
-    asio::steady_timer wait;
+    io_timer wait;
     boot_clock::time_point when{};
     boot_clock::time_point wakes_at{};
     unique_function<void()> fired;
@@ -63,8 +61,7 @@ struct timer_core : std::enable_shared_from_this<timer_core> {
 
 class asio_timer final : public timer {
 public:
-    explicit asio_timer(const asio::any_io_executor& strand)
-        : core_(std::make_shared<timer_core>(strand)) {}
+    explicit asio_timer(const io_strand& strand) : core_(std::make_shared<timer_core>(strand)) {}
     ~asio_timer() override { core_->cancel(); }
 
     void arm(boot_clock::time_point when, unique_function<void()> fired) override {
@@ -78,7 +75,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<timer> make_asio_timer(const asio::any_io_executor& strand) {
+std::unique_ptr<timer> make_asio_timer(const io_strand& strand) {
     return std::make_unique<asio_timer>(strand);
 }
 

@@ -1,7 +1,5 @@
 #include "support/asio_parts.hpp"
 
-#include <boost/asio/steady_timer.hpp>
-
 #include <mutex>
 #include <utility>
 
@@ -18,11 +16,11 @@ namespace asio = boost::asio;
 /// that it cancelled has begun the next wait, and only then is `woken` called. So whoever finds it
 /// true comes before a call of `woken`; and whoever finds it false finds a wait to cancel.
 struct wakeup_core : std::enable_shared_from_this<wakeup_core> {
-    wakeup_core(const asio::any_io_executor& strand, unique_function<void()> call)
+    wakeup_core(const io_strand& strand, unique_function<void()> call)
         : wait(strand), woken(std::move(call)) {}
 
     void start() { // with the mutex held, or before anybody else knows of this
-        wait.expires_at(asio::steady_timer::time_point::max());
+        wait.expires_at(io_timer::time_point::max());
         wait.async_wait([self = shared_from_this()](const auto&) { self->woke(); });
     }
 
@@ -57,7 +55,7 @@ struct wakeup_core : std::enable_shared_from_this<wakeup_core> {
     }
 
     std::mutex mutex;
-    asio::steady_timer wait;
+    io_timer wait;
     unique_function<void()> woken;
     bool pending = false;
     bool dead = false;
@@ -65,7 +63,7 @@ struct wakeup_core : std::enable_shared_from_this<wakeup_core> {
 
 class asio_wakeup final : public wakeup {
 public:
-    asio_wakeup(const asio::any_io_executor& strand, unique_function<void()> woken)
+    asio_wakeup(const io_strand& strand, unique_function<void()> woken)
         : core_(std::make_shared<wakeup_core>(strand, std::move(woken))) {
         core_->start();
     }
@@ -80,8 +78,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<wakeup> make_asio_wakeup(const asio::any_io_executor& strand,
-                                         unique_function<void()> woken) {
+std::unique_ptr<wakeup> make_asio_wakeup(const io_strand& strand, unique_function<void()> woken) {
     return std::make_unique<asio_wakeup>(strand, std::move(woken));
 }
 

@@ -71,9 +71,9 @@ public:
 
     /// Runs the task on the strand, never from within post(). Any thread may call.
     virtual void post(unique_function<void()> task) = 0;
-    /// The same for something small that follows from the present task, if there is one: it may be
-    /// run before others have their turn.
-    virtual void post_soon(unique_function<void()> task) { post(std::move(task)); }
+    /// The same, for what had better come after the tasks that are posted meanwhile: it may be run
+    /// behind those that are waiting when its turn comes.
+    virtual void post_behind(unique_function<void()> task) { post(std::move(task)); }
     virtual std::unique_ptr<timer> make_timer() = 0;
     virtual std::unique_ptr<wakeup> make_wakeup(unique_function<void()> woken) = 0;
 

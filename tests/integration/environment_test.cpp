@@ -223,23 +223,23 @@ TEST_CASE_FIXTURE(real_world, "what is posted runs later, in order, and not afte
 }
 
 TEST_CASE_FIXTURE(real_world,
-                  "what a task posts soon runs behind the tasks that wait already, and no others") {
+                  "what is posted behind runs behind the tasks that wait by then, and no others") {
     std::string order;
     env->post([&] {
         order += 'a';
         env->post([&] { order += 'd'; });
-        env->post_soon([&] {
+        env->post_behind([&] {
             order += 'c';
-            env->post_soon([&] { order += 'e'; }); // not without end
+            env->post_behind([&] { order += 'e'; }); // not without end
         });
     });
     env->post([&] { order += 'b'; });
-    env->post_soon([&] { order += 'B'; }); // from outside it is like any other
+    env->post_behind([&] { order += 'B'; });
     CHECK(order.empty());
     CHECK(until([&] { return order.size() == 6; }));
     CHECK(order == "abBcde");
     env->post([&] {
-        env->post_soon([] { FAIL_CHECK("ran"); });
+        env->post_behind([] { FAIL_CHECK("ran"); });
         env.reset();
     });
     CHECK(until([&] { return !env; }));
@@ -249,7 +249,7 @@ TEST_CASE_FIXTURE(real_world,
 TEST_CASE_FIXTURE(real_world, "a task that throws does not take those behind it with it") {
     std::string order;
     env->post([&] {
-        env->post_soon([&] { order += 'c'; });
+        env->post_behind([&] { order += 'c'; });
         throw std::runtime_error("task");
     });
     env->post([&] { order += 'b'; });

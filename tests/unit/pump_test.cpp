@@ -1,9 +1,6 @@
-// The pump, step by step: against a C client whose server is the test, in a world without time.
+// The pump, step by step: what it asks of the C client, and when.
 
-#include "native/pump.hpp"
-#include "support/fake_environment.hpp"
-#include "support/pump_harness.hpp"
-#include "support/scripted_calls.hpp"
+#include "pump_stage.hpp"
 
 #include <algorithm>
 
@@ -13,48 +10,8 @@ namespace code = native::code;
 namespace event = native::event;
 namespace state = native::state;
 
-namespace {
-
-struct stage {
-    explicit stage(native::pump_options how = one_server()) {
-        pump = std::make_shared<native::pump>(env, make_scripted_calls(c), std::move(how), user);
-        pump->start();
-    }
-
-    static native::pump_options one_server() { return {{literal_server(1)}, 9s, {}}; }
-    static native::pump_options named(const std::vector<std::string>& names) {
-        native::pump_options how{{}, 9s, {}};
-        for (const auto& name : names)
-            how.servers.push_back({name, 1, false});
-        return how;
-    }
-
-    pending ask() {
-        auto result = std::make_shared<outcome>();
-        const int rc = pump->submit(
-            [&](native::calls& table) { return table.exists("/", false, into(result)); });
-        if (rc != code::ok) result->rc = rc;
-        return result;
-    }
-
-    fake_environment env;
-    std::shared_ptr<script> c = std::make_shared<script>(env);
-    recording_user user;
-    std::shared_ptr<native::pump> pump;
-};
-
-struct connected_stage : stage {
-    explicit connected_stage(native::pump_options how = one_server()) : stage(std::move(how)) {
-        env.run();
-        REQUIRE(user.up);
-        REQUIRE(pump->ready());
-    }
-};
-
-} // namespace
-
 TEST_CASE("an attempt to connect that fails is not told of something to read") {
-    stage s;
+    pump_stage s;
     s.c->refuses = true;
     while (s.c->events.size() < 10)
         REQUIRE(s.env.step());
@@ -63,7 +20,7 @@ TEST_CASE("an attempt to connect that fails is not told of something to read") {
 }
 
 TEST_CASE("nothing happens inside start, and a connection is made behind it") {
-    stage s;
+    pump_stage s;
     CHECK(s.c->opened == 0);
     s.env.run();
     CHECK(s.c->servers == std::vector<std::string>{"127.0.0.1:1"});
@@ -74,9 +31,9 @@ TEST_CASE("nothing happens inside start, and a connection is made behind it") {
 }
 
 TEST_CASE("credentials are given before the first connection") {
-    native::pump_options how = stage::one_server();
+    native::pump_options how = pump_stage::one_server();
     how.auth = {{"digest", "a:b"}, {"digest", "c:d"}};
-    stage s(how);
+    pump_stage s(how);
     while (s.c->opened == 0)
         REQUIRE(s.env.step());
     CHECK(s.c->credentials == std::vector<std::string>{"digest a:b", "digest c:d"});
@@ -84,7 +41,7 @@ TEST_CASE("credentials are given before the first connection") {
 }
 
 TEST_CASE("a request is answered, and one without a connection refused") {
-    connected_stage s;
+    connected_pump s;
     const auto answered = s.ask();
     CHECK_FALSE(answered->answered());
     s.c->answer();
@@ -98,7 +55,7 @@ TEST_CASE("a request is answered, and one without a connection refused") {
 }
 
 TEST_CASE("what a silently closed connection owes fails, and is not sent on the next one") {
-    connected_stage s;
+    connected_pump s;
     const auto first = s.ask();
     s.c->next_send_fails = true;
     const auto second = s.ask();
@@ -115,8 +72,8 @@ TEST_CASE("what a silently closed connection owes fails, and is not sent on the 
     CHECK(s.env.waited_for() == 1);
 }
 
-TEST_CASE("a connection closed silently inside a completion is purged in the same turn") {
-    connected_stage s;
+TEST_CASE("after a connection closed silently inside a completion nothing more is sent on it") {
+    connected_pump s;
     pending inner;
     s.pump->submit([&](native::calls& table) {
         return table.exists("/", false, native::on_reply([&](const native::reply&) {
@@ -127,15 +84,16 @@ TEST_CASE("a connection closed silently inside a completion is purged in the sam
     s.c->answer();
     while (!inner)
         REQUIRE(s.env.step());
-    CHECK(inner->rc == code::connection_loss);
+    CHECK(s.ask()->rc == code::invalid_state);
     s.env.run();
+    CHECK(inner->rc == code::connection_loss);
     CHECK(s.c->executed == 0);
     CHECK(s.user.connected == 2);
     CHECK(s.user.disconnected == 1);
 }
 
 TEST_CASE("a purge that cannot connect yet waits, and keeps trying") {
-    connected_stage s;
+    connected_pump s;
     s.c->next_send_fails = true;
     const auto lost = s.ask();
     s.c->interest_codes = {code::system_error, code::system_error};
@@ -149,7 +107,7 @@ TEST_CASE("a purge that cannot connect yet waits, and keeps trying") {
 }
 
 TEST_CASE("what was asked goes out with the next turn, all of it at once") {
-    connected_stage s;
+    connected_pump s;
     SUBCASE("asked between two turns") {
         for (int i = 0; i < 10; ++i)
             s.ask();
@@ -172,8 +130,26 @@ TEST_CASE("what was asked goes out with the next turn, all of it at once") {
     CHECK(s.c->held_back == 0);
 }
 
+TEST_CASE("whoever hears an answer may ask again before the pump goes on") {
+    connected_pump s;
+    pending next;
+    s.pump->submit([&](native::calls& table) {
+        return table.exists("/", false, native::on_reply([&](const native::reply&) {
+                                s.env.post([&] { next = s.ask(); });
+                            }));
+    });
+    s.env.run();
+    const auto before = s.c->interests;
+    s.c->answer();
+    while (!next)
+        REQUIRE(s.env.step());
+    CHECK(s.c->interests == before);
+    s.env.run();
+    CHECK(s.c->interests == before + 1);
+}
+
 TEST_CASE("a turn takes 64 packets, then others have theirs") {
-    connected_stage s;
+    connected_pump s;
     std::size_t taken = 0;
     for (int i = 0; i < 200; ++i)
         s.c->send([&] { ++taken; });
@@ -190,7 +166,7 @@ TEST_CASE("a turn takes 64 packets, then others have theirs") {
 }
 
 TEST_CASE("after a stall what was said meanwhile is read before silence is judged") {
-    connected_stage s;
+    connected_pump s;
     const auto open = s.ask();
     s.env.stall(7s); // more than two thirds of 9 s
     s.c->inbound.push_back([&] { s.c->requests.clear(); });
@@ -202,7 +178,7 @@ TEST_CASE("after a stall what was said meanwhile is read before silence is judge
 }
 
 TEST_CASE("after a stall in silence the server is asked before it is given up") {
-    connected_stage s;
+    connected_pump s;
     s.env.stall(7s);
     const auto interests = s.c->interests;
     s.env.run();
@@ -235,7 +211,7 @@ TEST_CASE("after a stall in silence the server is asked before it is given up") 
 }
 
 TEST_CASE("a server that is silent while the loop runs is given up at two thirds of the timeout") {
-    connected_stage s;
+    connected_pump s;
     s.env.advance(5900ms);
     CHECK(s.user.disconnected == 0);
     s.c->accepts = false;
@@ -245,7 +221,7 @@ TEST_CASE("a server that is silent while the loop runs is given up at two thirds
 }
 
 TEST_CASE("a socket that is readable but never has a packet does not spin, and is given up") {
-    connected_stage s;
+    connected_pump s;
     s.c->stuck = true;
     s.c->set_readable();
     s.env.run();
@@ -263,7 +239,7 @@ TEST_CASE("a socket that is readable but never has a packet does not spin, and i
 }
 
 TEST_CASE("a packet in ten thousand pieces is only taken more slowly") {
-    connected_stage s;
+    connected_pump s;
     s.c->stuck = true;
     s.c->set_readable();
     s.env.advance(2s);
@@ -274,7 +250,7 @@ TEST_CASE("a packet in ten thousand pieces is only taken more slowly") {
 }
 
 TEST_CASE("a ping that cannot be sent ends the connection") {
-    connected_stage s;
+    connected_pump s;
     s.c->ping_fails = true;
     s.env.advance(3100ms);
     CHECK(s.user.disconnected == 1);
@@ -284,14 +260,14 @@ TEST_CASE("a ping that cannot be sent ends the connection") {
 }
 
 TEST_CASE("a connection that comes without the end of the last one still ends that first") {
-    connected_stage s;
+    connected_pump s;
     s.c->observer->on_session_event(state::connected);
     CHECK(s.user.disconnected == 1);
     CHECK(s.user.connected == 2);
 }
 
 TEST_CASE("the C client may use one number for one connection after the other") {
-    connected_stage s;
+    connected_pump s;
     for (std::uint64_t i = 2; i < 10; ++i) {
         s.c->hang_up();
         s.env.run();
@@ -300,89 +276,8 @@ TEST_CASE("the C client may use one number for one connection after the other") 
     }
 }
 
-TEST_CASE("a session that is over is reported once, and left alone") {
-    stage s;
-    error_code why;
-    SUBCASE("expired") {
-        s.c->next_session_state = state::expired;
-        why = errc::session_expired;
-    }
-    SUBCASE("credentials refused") {
-        s.c->next_session_state = state::auth_failed;
-        why = errc::auth_failed;
-    }
-    s.env.run();
-    CHECK(s.user.over == why);
-    const auto calls = s.c->interests + s.c->processed;
-    s.env.advance(1h);
-    CHECK(s.c->interests + s.c->processed == calls);
-    s.pump->close();
-    CHECK(s.c->closed == 1);
-}
-
-TEST_CASE("drop_connection breaks the connection once the turn has come") {
-    connected_stage s;
-    const auto open = s.ask();
-    s.pump->drop_connection();
-    s.pump->drop_connection();
-    CHECK_FALSE(s.pump->ready());
-    CHECK(s.user.disconnected == 0);
-    s.env.run();
-    CHECK(open->rc == code::connection_loss);
-    CHECK(s.user.connected == 2);
-    CHECK(s.user.disconnected == 1);
-    CHECK(s.pump->ready());
-}
-
-TEST_CASE("after close only completions are heard") {
-    connected_stage s;
-    const auto open = s.ask();
-    s.c->send([&] { s.c->observer->on_watch(native::watch_type::deleted, "/"); });
-    s.pump->close();
-    s.pump->close();
-    CHECK(open->rc == code::closing);
-    CHECK(s.c->closed == 1);
-    CHECK(s.env.waited_for() == 0);
-    CHECK(s.env.armed() == 0);
-    s.env.advance(1h);
-    CHECK(s.user.disconnected == 0);
-    CHECK(s.user.watches.empty());
-}
-
-TEST_CASE("close inside a turn waits for its end") {
-    connected_stage s;
-    const auto open = s.ask();
-    s.c->send([&] {
-        s.pump->close();
-        CHECK(s.c->closed == 0);
-        CHECK_FALSE(open->answered());
-        s.pump.reset();
-    });
-    s.c->send([] { FAIL_CHECK("read after close"); });
-    s.env.run();
-    CHECK(s.c->closed == 1);
-    CHECK(open->rc == code::closing);
-}
-
-TEST_CASE("close may come at any step") {
-    for (int steps = 0; steps < 12; ++steps) {
-        stage s(stage::named({"a", "b"}));
-        s.env.names = {{"a", {"10.0.0.1"}}};
-        s.env.resolve_time = 1ms;
-        for (int i = 0; i < steps; ++i) {
-            if (!s.env.step()) s.env.advance(1ms);
-        }
-        s.pump->close();
-        CHECK(s.c->opened == s.c->closed);
-        const auto told = s.user.connected + s.user.troubles.size();
-        s.env.advance(1min);
-        CHECK(s.user.connected + s.user.troubles.size() == told);
-        CHECK(s.user.disconnected == 0);
-    }
-}
-
 TEST_CASE("without file descriptors it is reported, and tried again with patience") {
-    stage s;
+    pump_stage s;
     s.env.no_descriptors = true;
     s.env.advance(10s);
     CHECK(s.c->last_identity < 12);

@@ -1,0 +1,89 @@
+// The end of a connection, of a session and of the pump, step by step.
+
+#include "pump_stage.hpp"
+
+using namespace paddock;
+using namespace paddock::test;
+namespace code = native::code;
+namespace state = native::state;
+
+TEST_CASE("a session that is over is reported once, and left alone") {
+    pump_stage s;
+    error_code why;
+    SUBCASE("expired") {
+        s.c->next_session_state = state::expired;
+        why = errc::session_expired;
+    }
+    SUBCASE("credentials refused") {
+        s.c->next_session_state = state::auth_failed;
+        why = errc::auth_failed;
+    }
+    s.env.run();
+    CHECK(s.user.over == why);
+    const auto calls = s.c->interests + s.c->processed;
+    s.env.advance(1h);
+    CHECK(s.c->interests + s.c->processed == calls);
+    s.pump->close();
+    CHECK(s.c->closed == 1);
+}
+
+TEST_CASE("drop_connection breaks the connection once the turn has come") {
+    connected_pump s;
+    const auto open = s.ask();
+    s.pump->drop_connection();
+    s.pump->drop_connection();
+    CHECK_FALSE(s.pump->ready());
+    CHECK(s.user.disconnected == 0);
+    s.env.run();
+    CHECK(open->rc == code::connection_loss);
+    CHECK(s.user.connected == 2);
+    CHECK(s.user.disconnected == 1);
+    CHECK(s.pump->ready());
+}
+
+TEST_CASE("after close only completions are heard") {
+    connected_pump s;
+    const auto open = s.ask();
+    s.c->send([&] { s.c->observer->on_watch(native::watch_type::deleted, "/"); });
+    s.pump->close();
+    s.pump->close();
+    CHECK(open->rc == code::closing);
+    CHECK(s.c->closed == 1);
+    CHECK(s.env.waited_for() == 0);
+    CHECK(s.env.armed() == 0);
+    s.env.advance(1h);
+    CHECK(s.user.disconnected == 0);
+    CHECK(s.user.watches.empty());
+}
+
+TEST_CASE("close inside a turn waits for its end") {
+    connected_pump s;
+    const auto open = s.ask();
+    s.c->send([&] {
+        s.pump->close();
+        CHECK(s.c->closed == 0);
+        CHECK_FALSE(open->answered());
+        s.pump.reset();
+    });
+    s.c->send([] { FAIL_CHECK("read after close"); });
+    s.env.run();
+    CHECK(s.c->closed == 1);
+    CHECK(open->rc == code::closing);
+}
+
+TEST_CASE("close may come at any step") {
+    for (int steps = 0; steps < 12; ++steps) {
+        pump_stage s(pump_stage::named({"a", "b"}));
+        s.env.names = {{"a", {"10.0.0.1"}}};
+        s.env.resolve_time = 1ms;
+        for (int i = 0; i < steps; ++i) {
+            if (!s.env.step()) s.env.advance(1ms);
+        }
+        s.pump->close();
+        CHECK(s.c->opened == s.c->closed);
+        const auto told = s.user.connected + s.user.troubles.size();
+        s.env.advance(1min);
+        CHECK(s.user.connected + s.user.troubles.size() == told);
+        CHECK(s.user.disconnected == 0);
+    }
+}

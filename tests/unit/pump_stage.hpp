@@ -1,0 +1,48 @@
+#pragma once
+
+#include "native/pump.hpp"
+#include "support/fake_environment.hpp"
+#include "support/pump_harness.hpp"
+#include "support/scripted_calls.hpp"
+
+// A pump against a C client whose server is the test, in a world without time.
+
+namespace paddock::test {
+
+struct pump_stage {
+    explicit pump_stage(native::pump_options how = one_server()) {
+        pump = std::make_shared<native::pump>(env, make_scripted_calls(c), std::move(how), user);
+        pump->start();
+    }
+
+    static native::pump_options one_server() { return {{literal_server(1)}, 9s, {}}; }
+    static native::pump_options named(const std::vector<std::string>& names) {
+        native::pump_options how{{}, 9s, {}};
+        for (const auto& name : names)
+            how.servers.push_back({name, 1, false});
+        return how;
+    }
+
+    pending ask() {
+        auto result = std::make_shared<outcome>();
+        const int rc = pump->submit(
+            [&](native::calls& table) { return table.exists("/", false, into(result)); });
+        if (rc != native::code::ok) result->rc = rc;
+        return result;
+    }
+
+    fake_environment env;
+    std::shared_ptr<script> c = std::make_shared<script>(env);
+    recording_user user;
+    std::shared_ptr<native::pump> pump;
+};
+
+struct connected_pump : pump_stage {
+    explicit connected_pump(native::pump_options how = one_server()) : pump_stage(std::move(how)) {
+        env.run();
+        REQUIRE(user.up);
+        REQUIRE(pump->ready());
+    }
+};
+
+} // namespace paddock::test
