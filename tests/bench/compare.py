@@ -1,8 +1,11 @@
-"""Runs the two benchmark programs in turns and prints medians and ratios.
+"""Runs the benchmark programs in turns and prints medians and ratios.
 
 compare.py FOLDER-OF-THE-PROGRAMS HOST:PORT disk|everything ROUNDS
 
 disk: the uncontended lock only, because the server is one that waits for its disk.
+
+Beside the uncontended lock a bare loop around the C client's single-threaded library is measured: no
+library could take less.
 """
 import re
 import statistics
@@ -19,13 +22,16 @@ def run(program, *arguments):
 
 
 def compare(title, locks, cycles, figure, wanted):
-    ours, theirs, ratios = [], [], []
+    ours, theirs, ratios, floors = [], [], [], []
     for _ in range(rounds):
         theirs.append(run("bench_c_client", locks, cycles)[figure])
         ours.append(run("bench_paddock", "cycles", locks, cycles)[figure])
         ratios.append(ours[-1] / theirs[-1])
+        if locks == 1:
+            floors.append(run("bench_bare", locks, cycles)[figure] / theirs[-1])
+    floor = f"; a bare loop {statistics.median(floors):.2f}" if floors else ""
     print(f"{title:46} paddock {statistics.median(ours):7.1f} us   C client {statistics.median(theirs):7.1f} us   "
-          f"ratio {statistics.median(ratios):.2f} (wanted: {wanted})", flush=True)
+          f"ratio {statistics.median(ratios):.2f} (wanted: {wanted}{floor})", flush=True)
 
 
 if what == "disk":

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Measures paddock side by side with the C client's own multi-threaded library, used synchronously: the
 # same server, the same run, one after the other in turns; so the ratios mean something even where the
-# times do not. Needs libzookeeper-mt2 (the runtime package, which does not conflict with -st-dev).
+# times do not. A bare loop around the single-threaded library is the floor below both. Needs
+# libzookeeper-mt2 (the runtime package, which does not conflict with -st-dev).
 #   sh tests/bench/run.sh [rounds]
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -16,7 +17,7 @@ trap 'exit 143' TERM HUP
 
 configure "$root/build-bench" -Dbuildtype=release -Dbench=true -Dtests=enabled
 run meson configure "$root/build-bench" -Dbuildtype=release -Dbench=true -Dtests=enabled
-run ninja -C "$root/build-bench" tests/bench/bench_paddock tests/bench/bench_c_client
+run ninja -C "$root/build-bench" tests/bench/bench_paddock tests/bench/bench_c_client tests/bench/bench_bare
 compare() { # what
   start_server
   run python3 "$root/tests/bench/compare.py" "$root/build-bench/tests/bench" "$server_address" "${1}" "$rounds"
