@@ -89,5 +89,5 @@ CO_TEST("of a thousand waiters in as many sessions, a release wakes one, each wi
     all.clear();
     locks.clear();
     clients.clear();
-    co_await eventually([&] { return s.proxy.open() == 0; }, 30s);
+    co_await eventually([&] { return done == many && s.proxy.open() == 0; }, 30s);
 }
