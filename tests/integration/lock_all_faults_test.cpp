@@ -1,5 +1,6 @@
 // lock_all: one of the locks is lost, its client ends, the connection is cut.
 
+#include "support/cut_sweep.hpp"
 #include "support/lock_all_harness.hpp"
 
 #include <doctest/doctest.h>
@@ -140,24 +141,17 @@ CO_TEST("a connection cut anywhere costs nothing but time") {
     test.time_limit(120s);
     three s(executor);
     co_await s.zk.connect();
-    std::size_t cuts = 0;
-    for (const auto way : {direction::up, direction::down})
-        for (const std::ptrdiff_t bytes : {0, 9, -1})
-            for (std::size_t n = 0; n < 40; ++n) {
-                INFO("frame " << n << ", direction " << static_cast<int>(way) << ", after " << bytes
-                              << " bytes");
-                s.proxy.cut_at(way, n, bytes, n % 2 == 0 ? cut::fin : cut::rst);
-                const auto a = ask_all(s.all);
-                co_await granted_all(a);
-                const auto end = give_back_set(held_set(a));
-                co_await finished(end);
-                CHECK_MESSAGE(!end->error, end->error.message());
-                co_await s.until_nodes(0, 0, 0);
-                if (s.proxy.cuts() == cuts) break;
-                cuts = s.proxy.cuts();
-                co_await s.until_connected();
-            }
-    s.proxy.forget_plans();
-    CHECK(cuts >= 6 * 6);
+    cut_sweep sweep(test, s.proxy, cut_sweep::each_way);
+    while (sweep.next()) {
+        INFO(sweep.where());
+        const auto a = ask_all(s.all);
+        co_await granted_all(a);
+        const auto end = give_back_set(held_set(a));
+        co_await finished(end);
+        CHECK_MESSAGE(!end->error, end->error.message());
+        co_await s.until_nodes(0, 0, 0);
+        co_await s.until_connected();
+    }
+    CHECK(s.proxy.cuts() >= 6 * 6);
     CHECK(s.zk.epoch() == 1);
 }

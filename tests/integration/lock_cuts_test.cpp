@@ -1,5 +1,6 @@
 // The connection lost at every packet of lock() and unlock(), before, in and behind it.
 
+#include "support/cut_sweep.hpp"
 #include "support/lock_harness.hpp"
 
 #include <doctest/doctest.h>
@@ -10,7 +11,6 @@ using namespace paddock::test;
 namespace {
 
 constexpr std::ptrdiff_t places[] = {0, 9, -1}; // bytes that still go through; -1: all of them
-constexpr direction ways[] = {direction::up, direction::down};
 
 /// Everybody gets the lock, one at a time, in the order of the nodes.
 asio::awaitable<void> all_served(std::vector<asking> waiting) {
@@ -37,27 +37,19 @@ CO_TEST("a connection cut anywhere costs an uncontended lock nothing but time") 
     test.time_limit(90s);
     scene s(executor);
     co_await s.zk.connect();
-    std::size_t cuts = 0;
-    for (const auto way : ways)
-        for (const auto bytes : places)
-            for (std::size_t n = 0; n < 20; ++n) {
-                INFO("frame " << n << ", direction " << static_cast<int>(way) << ", after " << bytes
-                              << " bytes");
-                s.proxy.cut_at(way, n, bytes, n % 2 == 0 ? cut::fin : cut::rst);
-                const auto a = ask(s.lock);
-                co_await granted(a);
-                CHECK(s.direct.stat(std::string(held(a).path()))->czxid ==
-                      held(a).fencing_token().zxid);
-                const auto end = give_back(held(a));
-                co_await finished(end);
-                CHECK_MESSAGE(!end->error, end->error.message());
-                co_await s.until_line(0);
-                if (s.proxy.cuts() == cuts) break;
-                cuts = s.proxy.cuts();
-                co_await s.until_connected();
-            }
-    s.proxy.forget_plans();
-    CHECK(cuts >= 3 * (3 + 3)); // create, list, delete
+    cut_sweep sweep(test, s.proxy, cut_sweep::each_way);
+    while (sweep.next()) {
+        INFO(sweep.where());
+        const auto a = ask(s.lock);
+        co_await granted(a);
+        CHECK(s.direct.stat(std::string(held(a).path()))->czxid == held(a).fencing_token().zxid);
+        const auto end = give_back(held(a));
+        co_await finished(end);
+        CHECK_MESSAGE(!end->error, end->error.message());
+        co_await s.until_line(0);
+        co_await s.until_connected();
+    }
+    CHECK(s.proxy.cuts() >= 3 * (3 + 3)); // create, list, delete
     CHECK(s.zk.epoch() == 1);
 }
 
@@ -68,34 +60,27 @@ CO_TEST("a connection cut anywhere costs a contended lock nothing but time") {
     mutex others(other, s.path);
     co_await s.zk.connect();
     co_await other.connect();
-    std::size_t cuts = 0;
-    for (const auto way : ways)
-        for (std::size_t n = 0; n < 60; ++n) {
-            const auto bytes = places[n % 3];
-            INFO("frame " << n << ", direction " << static_cast<int>(way) << ", after " << bytes
-                          << " bytes");
-            const auto first = queue_up(s.direct, s.path);
-            s.proxy.cut_at(way, n, bytes, n % 2 == 0 ? cut::fin : cut::rst);
-            std::vector<asking> all;
-            for (int i = 0; i < 2; ++i) {
-                all.push_back(ask(s.lock));
-                all.push_back(ask(others));
-                all.push_back(ask(s.lock));
-            }
-            // One node for each that lives, and no second one after everything was repaired.
-            co_await s.until_line(7);
-            co_await s.until_connected();
-            co_await s.zk.exists("/");
-            co_await s.until_line(7);
-            s.direct.remove(first);
-            co_await all_served(all);
-            co_await s.until_line(0);
-            if (s.proxy.cuts() == cuts) break;
-            cuts = s.proxy.cuts();
-            co_await s.until_connected();
+    cut_sweep sweep(test, s.proxy, cut_sweep::in_turns);
+    while (sweep.next()) {
+        INFO(sweep.where());
+        const auto first = queue_up(s.direct, s.path);
+        std::vector<asking> all;
+        for (int i = 0; i < 2; ++i) {
+            all.push_back(ask(s.lock));
+            all.push_back(ask(others));
+            all.push_back(ask(s.lock));
         }
-    s.proxy.forget_plans();
-    CHECK(cuts >= 20);
+        // One node for each that lives, and no second one after everything was repaired.
+        co_await s.until_line(7);
+        co_await s.until_connected();
+        co_await s.zk.exists("/");
+        co_await s.until_line(7);
+        s.direct.remove(first);
+        co_await all_served(all);
+        co_await s.until_line(0);
+        co_await s.until_connected();
+    }
+    CHECK(s.proxy.cuts() >= 20);
     CHECK(s.zk.epoch() == 1);
 }
 

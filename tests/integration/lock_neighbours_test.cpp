@@ -50,7 +50,7 @@ CO_TEST("a waiter is served however its neighbours' deletes fall in time") {
     test.time_limit(60s);
     scene s(executor);
     co_await s.zk.connect();
-    for (int i = 0; i < 150; ++i) {
+    for (std::size_t i = 0; test.begin_round(i, 150); ++i) {
         const auto first = queue_up(s.direct, s.path);
         const auto second = queue_up(s.direct, s.path);
         const auto a = ask(s.lock);
@@ -187,7 +187,8 @@ CO_TEST("after a reconnect a waiter looks for its node before it is granted") {
     test.time_limit(60s);
     scene s(executor);
     co_await s.zk.connect();
-    for (int i = 0; i < 10; ++i) { // the server tells of the two deletes in any order
+    // The server tells of the two deletes in any order.
+    for (std::size_t i = 0; test.begin_round(i, 10); ++i) {
         s.proxy.forget_frames();
         const auto first = queue_up(s.direct, s.path);
         const auto a = ask(s.lock);

@@ -1,5 +1,6 @@
 // recursive_mutex: lost holds, lost connections, ended sessions and clients.
 
+#include "support/cut_sweep.hpp"
 #include "support/recursive_harness.hpp"
 
 #include <doctest/doctest.h>
@@ -8,13 +9,13 @@ using namespace paddock;
 using namespace paddock::test;
 
 CO_TEST("a try_lock and a lock of one owner both end with the client, whenever that is") {
-    for (int moment = 0;; moment += 20) {
+    for (std::size_t moment = 0; test.begin_round(moment, 10'000); moment += 20) {
         recursive_scene s(executor);
         co_await s.zk.connect();
         const owner me;
         const auto tried = s.ask_now(me);
         const auto waits = s.ask(me);
-        for (int n = 0; n < moment; ++n)
+        for (std::size_t n = 0; n < moment; ++n)
             co_await asio::post(executor, asio::use_awaitable);
         const bool late = waits->done();
         co_await s.zk.close();
@@ -70,30 +71,25 @@ CO_TEST("a connection cut anywhere changes nothing for owners who wait and hold"
     test.time_limit(90s);
     recursive_scene s(executor);
     co_await s.zk.connect();
-    std::size_t cuts = 0;
-    for (const auto way : {direction::up, direction::down})
-        for (const std::ptrdiff_t bytes : {0, 9, -1})
-            for (std::size_t n = 0; n < 20; ++n) {
-                const owner one, two;
-                s.proxy.cut_at(way, n, bytes, n % 2 == 0 ? cut::fin : cut::rst);
-                const auto a = s.ask(one);
-                const auto b = s.ask(one);
-                const auto c = s.ask(two);
-                co_await granted(a);
-                co_await granted(b);
-                CHECK(held(a).path() == held(b).path());
-                CHECK_FALSE(c->done());
-                co_await unlocked(b);
-                co_await unlocked(a);
-                co_await granted(c);
-                co_await unlocked(c);
-                co_await s.until_line(0);
-                if (s.proxy.cuts() == cuts) break;
-                cuts = s.proxy.cuts();
-                co_await s.until_connected();
-            }
-    s.proxy.forget_plans();
-    CHECK(cuts >= 18);
+    cut_sweep sweep(test, s.proxy, cut_sweep::each_way);
+    while (sweep.next()) {
+        INFO(sweep.where());
+        const owner one, two;
+        const auto a = s.ask(one);
+        const auto b = s.ask(one);
+        const auto c = s.ask(two);
+        co_await granted(a);
+        co_await granted(b);
+        CHECK(held(a).path() == held(b).path());
+        CHECK_FALSE(c->done());
+        co_await unlocked(b);
+        co_await unlocked(a);
+        co_await granted(c);
+        co_await unlocked(c);
+        co_await s.until_line(0);
+        co_await s.until_connected();
+    }
+    CHECK(s.proxy.cuts() >= 18);
     CHECK(s.zk.epoch() == 1);
 }
 

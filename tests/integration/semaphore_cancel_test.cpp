@@ -143,7 +143,7 @@ CO_TEST("when a cancellation meets the grant, either wins, and the next is serve
     test.time_limit(60s);
     semaphore_scene s(executor);
     int won = 0, left = 0;
-    for (int hops = 0; hops < 60; ++hops) {
+    for (std::size_t hops = 0; test.begin_round(hops, 60); ++hops) {
         const auto theirs = s.foreign_lease();
         const auto a = ask(s.pool, 2);
         const auto b = ask(s.pool);

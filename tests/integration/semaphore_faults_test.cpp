@@ -1,5 +1,6 @@
 // Semaphores when connections break and sessions end: all permits or none, and nothing left.
 
+#include "support/cut_sweep.hpp"
 #include "support/semaphore_harness.hpp"
 
 #include <doctest/doctest.h>
@@ -8,9 +9,6 @@ using namespace paddock;
 using namespace paddock::test;
 
 namespace {
-
-constexpr std::ptrdiff_t places[] = {0, 9, -1}; // bytes that still go through; -1: all of them
-constexpr direction ways[] = {direction::up, direction::down};
 
 asio::awaitable<void> returned(asking a) {
     const auto end = give_back(held(a));
@@ -26,25 +24,18 @@ CO_TEST("a connection cut anywhere costs two free permits nothing but time") {
     s.direct.make_path(s.path + "/leases");
     s.direct.make_path(s.path + "/locks");
     co_await s.zk.connect();
-    std::size_t cuts = 0;
-    for (const auto way : ways)
-        for (const auto bytes : places)
-            for (std::size_t n = 0; n < 30; ++n) {
-                INFO("frame " << n << ", direction " << static_cast<int>(way) << ", after " << bytes
-                              << " bytes");
-                s.proxy.cut_at(way, n, bytes, n % 2 == 0 ? cut::fin : cut::rst);
-                const auto a = ask(s.pool, 2);
-                co_await granted(a);
-                co_await s.until(2, 0);
-                co_await returned(a);
-                co_await s.until(0, 0);
-                if (s.proxy.cuts() == cuts) break;
-                cuts = s.proxy.cuts();
-                co_await s.until_connected();
-            }
-    s.proxy.forget_plans();
-    MESSAGE(cuts << " cuts");
-    CHECK(cuts >=
+    cut_sweep sweep(test, s.proxy, cut_sweep::each_way);
+    while (sweep.next()) {
+        INFO(sweep.where());
+        const auto a = ask(s.pool, 2);
+        co_await granted(a);
+        co_await s.until(2, 0);
+        co_await returned(a);
+        co_await s.until(0, 0);
+        co_await s.until_connected();
+    }
+    MESSAGE(s.proxy.cuts() << " cuts");
+    CHECK(s.proxy.cuts() >=
           2 * 3 * 8); // place, list, two leases, list, delete of the place and of the leases
     CHECK(s.zk.epoch() == 1);
 }
@@ -54,36 +45,29 @@ CO_TEST("a connection cut anywhere costs two permits that are waited for nothing
     semaphore_scene s(executor);
     s.direct.make_path(s.path + "/locks");
     co_await s.zk.connect();
-    std::size_t cuts = 0;
-    for (const auto way : ways)
-        for (std::size_t n = 0; n < 60; ++n) {
-            const auto bytes = places[n % 3];
-            INFO("frame " << n << ", direction " << static_cast<int>(way) << ", after " << bytes
-                          << " bytes");
-            const auto theirs = s.foreign_lease();
-            s.proxy.cut_at(way, n, bytes, n % 2 == 0 ? cut::fin : cut::rst);
-            const auto a = ask(s.pool, 2);
-            const auto b = ask(s.pool, 1);
-            // Two leases for the first, and no third one after everything was repaired.
-            co_await s.until(3, 2);
-            co_await s.until_connected();
-            co_await s.zk.exists("/");
-            co_await s.until(3, 2);
-            CHECK_FALSE(a->done());
-            s.direct.remove(theirs);
-            co_await granted(a);
-            CHECK_FALSE(b->done());
-            co_await returned(a);
-            co_await granted(b);
-            co_await returned(b);
-            co_await s.until(0, 0);
-            if (s.proxy.cuts() == cuts) break;
-            cuts = s.proxy.cuts();
-            co_await s.until_connected();
-        }
-    s.proxy.forget_plans();
-    MESSAGE(cuts << " cuts");
-    CHECK(cuts >= 20);
+    cut_sweep sweep(test, s.proxy, cut_sweep::in_turns);
+    while (sweep.next()) {
+        INFO(sweep.where());
+        const auto theirs = s.foreign_lease();
+        const auto a = ask(s.pool, 2);
+        const auto b = ask(s.pool, 1);
+        // Two leases for the first, and no third one after everything was repaired.
+        co_await s.until(3, 2);
+        co_await s.until_connected();
+        co_await s.zk.exists("/");
+        co_await s.until(3, 2);
+        CHECK_FALSE(a->done());
+        s.direct.remove(theirs);
+        co_await granted(a);
+        CHECK_FALSE(b->done());
+        co_await returned(a);
+        co_await granted(b);
+        co_await returned(b);
+        co_await s.until(0, 0);
+        co_await s.until_connected();
+    }
+    MESSAGE(s.proxy.cuts() << " cuts");
+    CHECK(s.proxy.cuts() >= 20);
     CHECK(s.zk.epoch() == 1);
 }
 
@@ -92,29 +76,24 @@ CO_TEST("a connection cut anywhere costs permits of a counter nothing but time")
     const auto counter = fresh_root() + "/limit";
     semaphore_scene s(executor, 1, {.counter = counter});
     co_await s.zk.connect();
-    std::size_t cuts = 0;
-    for (const auto way : ways)
-        for (std::size_t n = 0; n < 60; ++n) {
-            INFO("frame " << n << ", direction " << static_cast<int>(way));
-            s.proxy.cut_at(way, n, places[n % 3], n % 2 == 0 ? cut::fin : cut::rst);
-            const auto a = ask(s.pool, 2);
-            co_await s.until(2, 1);
-            co_await s.until_connected();
-            co_await eventually([&] { return s.direct.exists(counter); });
-            CHECK_FALSE(a->done());
-            s.direct.set(counter, shared_count(2));
-            co_await granted(a);
-            co_await returned(a);
-            co_await s.until(0, 0);
-            s.direct.remove(counter);
-            s.direct.remove_all(s.path);
-            if (s.proxy.cuts() == cuts) break;
-            cuts = s.proxy.cuts();
-            co_await s.until_connected();
-        }
-    s.proxy.forget_plans();
-    MESSAGE(cuts << " cuts");
-    CHECK(cuts >= 20);
+    cut_sweep sweep(test, s.proxy, cut_sweep::in_turns);
+    while (sweep.next()) {
+        INFO(sweep.where());
+        const auto a = ask(s.pool, 2);
+        co_await s.until(2, 1);
+        co_await s.until_connected();
+        co_await eventually([&] { return s.direct.exists(counter); });
+        CHECK_FALSE(a->done());
+        s.direct.set(counter, shared_count(2));
+        co_await granted(a);
+        co_await returned(a);
+        co_await s.until(0, 0);
+        s.direct.remove(counter);
+        s.direct.remove_all(s.path);
+        co_await s.until_connected();
+    }
+    MESSAGE(s.proxy.cuts() << " cuts");
+    CHECK(s.proxy.cuts() >= 20);
     CHECK(s.zk.epoch() == 1);
 }
 

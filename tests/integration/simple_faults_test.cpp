@@ -1,6 +1,7 @@
 // simple_mutex when something goes wrong: no stranger's lock is deleted, and no node stays.
 
 #include "simple_support.hpp"
+#include "support/cut_sweep.hpp"
 
 #include <doctest/doctest.h>
 
@@ -89,25 +90,18 @@ CO_TEST("a connection cut anywhere costs a free lock nothing but time") {
     test.time_limit(90s);
     simple_scene s(executor);
     co_await s.zk.connect();
-    std::size_t cuts = 0;
-    for (const auto way : {direction::up, direction::down})
-        for (const std::ptrdiff_t bytes : {0, 9, -1})
-            for (std::size_t n = 0; n < 20; ++n) {
-                INFO("frame " << n << ", direction " << static_cast<int>(way) << ", after " << bytes
-                              << " bytes");
-                s.proxy.cut_at(way, n, bytes, n % 2 == 0 ? cut::fin : cut::rst);
-                const auto a = ask(s.lock);
-                co_await granted(a);
-                CHECK(s.direct.stat(s.path)->czxid == held(a).fencing_token().zxid);
-                CHECK(s.nodes().size() == 2);
-                co_await unlocked(a);
-                CHECK(s.nodes().empty());
-                if (s.proxy.cuts() == cuts) break;
-                cuts = s.proxy.cuts();
-                co_await s.until_connected();
-            }
-    s.proxy.forget_plans();
-    CHECK(cuts >= 6 * 3); // multi, get, multi
+    cut_sweep sweep(test, s.proxy, cut_sweep::each_way);
+    while (sweep.next()) {
+        INFO(sweep.where());
+        const auto a = ask(s.lock);
+        co_await granted(a);
+        CHECK(s.direct.stat(s.path)->czxid == held(a).fencing_token().zxid);
+        CHECK(s.nodes().size() == 2);
+        co_await unlocked(a);
+        CHECK(s.nodes().empty());
+        co_await s.until_connected();
+    }
+    CHECK(s.proxy.cuts() >= 6 * 3); // multi, get, multi
     CHECK(s.zk.epoch() == 1);
 }
 
@@ -118,34 +112,28 @@ CO_TEST("a connection cut anywhere costs those who wait nothing but time") {
     simple_mutex others(other, s.path), same(s.zk, s.path);
     co_await s.zk.connect();
     co_await other.connect();
-    std::size_t cuts = 0;
-    for (const auto way : {direction::up, direction::down})
-        for (std::size_t n = 0; n < 40; ++n) {
-            const std::ptrdiff_t bytes[] = {0, 9, -1};
-            INFO("frame " << n << ", direction " << static_cast<int>(way));
-            s.stranger_takes_it();
-            s.proxy.cut_at(way, n, bytes[n % 3], n % 2 == 0 ? cut::fin : cut::rst);
-            std::vector<asking> all{ask(s.lock), ask(others), ask(same), ask(s.lock)};
-            co_await eventually([&] { return s.answered(opcode::get) > 0; });
-            s.direct.remove(s.path);
-            const auto done = [](const asking& a) { return a->done(); };
-            while (!all.empty()) {
-                co_await eventually([&] { return std::any_of(all.begin(), all.end(), done); });
-                REQUIRE(std::count_if(all.begin(), all.end(), done) == 1);
-                const auto next = std::find_if(all.begin(), all.end(), done);
-                const auto a = *next;
-                all.erase(next);
-                co_await granted(a);
-                co_await unlocked(a);
-            }
-            CHECK(s.nodes().empty());
-            if (s.proxy.cuts() == cuts) break;
-            cuts = s.proxy.cuts();
-            co_await s.until_connected();
-            s.proxy.forget_frames();
+    cut_sweep sweep(test, s.proxy, cut_sweep::in_turns);
+    while (sweep.next()) {
+        INFO(sweep.where());
+        s.stranger_takes_it();
+        std::vector<asking> all{ask(s.lock), ask(others), ask(same), ask(s.lock)};
+        co_await eventually([&] { return s.answered(opcode::get) > 0; });
+        s.direct.remove(s.path);
+        const auto done = [](const asking& a) { return a->done(); };
+        while (!all.empty()) {
+            co_await eventually([&] { return std::any_of(all.begin(), all.end(), done); });
+            REQUIRE(std::count_if(all.begin(), all.end(), done) == 1);
+            const auto next = std::find_if(all.begin(), all.end(), done);
+            const auto a = *next;
+            all.erase(next);
+            co_await granted(a);
+            co_await unlocked(a);
         }
-    s.proxy.forget_plans();
-    CHECK(cuts >= 12);
+        CHECK(s.nodes().empty());
+        co_await s.until_connected();
+        s.proxy.forget_frames();
+    }
+    CHECK(s.proxy.cuts() >= 12);
     CHECK(s.zk.epoch() == 1);
 }
 

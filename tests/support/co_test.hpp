@@ -61,9 +61,36 @@ public:
     void allow_leftover_work() { leftover_allowed_ = true; }
     bool leftover_allowed() const { return leftover_allowed_; }
 
+    /// For tests that do much the same in many rounds, each of which begins as if it were the
+    /// first:
+    ///     for (std::size_t n = 0; test.begin_round(n, 60); ++n)
+    /// False when none is left. When the test is to be destroyed on its way, the rounds before the
+    /// one in which that happens are left out, and so is what comes behind it: put no co_await
+    /// behind the last one.
+    bool begin_round(std::size_t& number, std::size_t end) {
+        if (destined_ && std::exchange(arrived_, true)) {
+            throw round_over();
+        }
+        number = destined_.value_or(number);
+        if (number < end) {
+            rounds_.push_back({number, steps_});
+        }
+        return number < end;
+    }
+
 private:
+    friend class co_run;
+    struct round {
+        std::size_t number, first_step;
+    };
+    struct round_over {};
+
     std::chrono::milliseconds limit_ = 20s;
     bool leftover_allowed_ = false;
+    std::size_t steps_ = 0; ///< handlers that have been run
+    std::vector<round> rounds_;
+    std::optional<std::size_t> destined_; ///< the round to be destroyed in
+    bool arrived_ = false;
 };
 
 namespace detail {
@@ -163,52 +190,73 @@ asio::awaitable<void> eventually(Predicate predicate, std::chrono::milliseconds 
 using co_test_body = asio::awaitable<void> (*)(co_context&, asio::io_context&,
                                                asio::any_io_executor);
 
-/// Runs the body to its end, and returns how many steps (handlers) that took.
-inline std::size_t run_to_end(co_test_body body) {
+/// One run of a body on a context of its own.
+class co_run {
+public:
+    /// What a whole run was like.
+    struct path {
+        std::size_t steps; ///< handlers that were run
+        std::vector<co_context::round> rounds;
+    };
+
+    explicit co_run(co_test_body body) {
+        asio::co_spawn(io, body(context, io, io.get_executor()), [this](std::exception_ptr e) {
+            failure = e;
+            done = true;
+        });
+    }
+
+    /// Runs it to its end, and checks how it ends.
+    path to_end() {
+        const auto problem = until([] { return false; });
+        if (!problem.empty()) {
+            FAIL("the test " << problem);
+        }
+        if (failure) {
+            std::rethrow_exception(failure);
+        } // doctest reports it
+        if (!context.leftover_allowed()) {
+            io.restart();
+            io.run_for(scaled(2s));
+            if (!io.stopped()) {
+                FAIL_CHECK("the test left work behind in its io_context");
+            }
+        }
+        return {context.steps_, context.rounds_};
+    }
+
+    /// Runs it as far as the step of a whole run, by the shortest way.
+    void up_to(std::size_t step, const path& whole) {
+        const auto later =
+            std::upper_bound(whole.rounds.begin(), whole.rounds.end(), step,
+                             [](std::size_t at, const auto& one) { return at < one.first_step; });
+        if (later != whole.rounds.begin()) {
+            const auto& in = *std::prev(later);
+            context.destined_ = in.number;
+            step = whole.rounds.front().first_step + (step - in.first_step);
+        }
+        until([&] { return context.steps_ > step; });
+    }
+
+private:
+    template <class Stop>
+    std::string until(Stop stop) {
+        return detail::run_until_done(
+            io, [&] { return ++context.steps_, done || stop(); },
+            [&] { return context.time_limit(); });
+    }
+
     co_context context;
     bool done = false;
     std::exception_ptr failure;
-    std::size_t steps = 0;
     asio::io_context io{1}; // last, so that what is left in it goes first
-    asio::co_spawn(io, body(context, io, io.get_executor()), [&](std::exception_ptr escaped) {
-        failure = escaped;
-        done = true;
-    });
-    const auto ends = [&] { return ++steps, done; };
-    const auto problem = detail::run_until_done(io, ends, [&] { return context.time_limit(); });
-    if (!problem.empty()) {
-        FAIL("the test " << problem);
-    }
-    if (failure) {
-        std::rethrow_exception(failure);
-    } // doctest reports it
-    if (context.leftover_allowed()) {
-        return steps;
-    }
-    io.restart();
-    io.run_for(scaled(2s));
-    if (!io.stopped()) {
-        FAIL_CHECK("the test left work behind in its io_context");
-    }
-    return steps;
-}
-
-/// Runs so many steps of the body, and destroys the context with everything that is in it.
-inline void run_and_destroy(co_test_body body, std::size_t steps) {
-    co_context context;
-    bool done = false;
-    asio::io_context io{1};
-    asio::co_spawn(io, body(context, io, io.get_executor()),
-                   [&done](std::exception_ptr) { done = true; });
-    const auto ends = [&] { return done || steps-- == 0; };
-    detail::run_until_done(io, ends, [&] { return context.time_limit(); });
-}
+};
 
 /// PADDOCK_TEARDOWN=2s: every test is run again and again, and destroyed after another step of it
 /// each time, in no order, for about so long or until there is no step left.
 /// PADDOCK_TEARDOWN=every: however long it takes.
 inline void run_co_test(co_test_body body) {
-    const auto steps = run_to_end(body);
+    const auto whole = co_run(body).to_end();
     const char* const wanted = std::getenv("PADDOCK_TEARDOWN");
     if (!wanted) {
         return;
@@ -216,16 +264,16 @@ inline void run_co_test(co_test_body body) {
     const bool every = std::string(wanted) == "every";
     const std::chrono::duration<double> patience(every ? 1e9 : std::stod(wanted));
     const auto begin = std::chrono::steady_clock::now();
-    std::vector<std::size_t> stops(steps);
+    std::vector<std::size_t> stops(whole.steps);
     std::iota(stops.begin(), stops.end(), std::size_t{0});
     std::shuffle(stops.begin(), stops.end(), std::mt19937(std::random_device()()));
     std::size_t tried = 0;
-    for (; tried < steps && std::chrono::steady_clock::now() - begin < patience; ++tried) {
+    for (; tried < whole.steps && std::chrono::steady_clock::now() - begin < patience; ++tried) {
         // Nothing else would tell after a crash.
-        std::fprintf(stderr, "teardown after %zu of %zu steps\n", stops[tried], steps);
-        run_and_destroy(body, stops[tried]);
+        std::fprintf(stderr, "teardown after %zu of %zu steps\n", stops[tried], whole.steps);
+        co_run(body).up_to(stops[tried], whole);
     }
-    std::fprintf(stderr, "teardown at %zu of %zu steps\n", tried, steps);
+    std::fprintf(stderr, "teardown at %zu of %zu steps\n", tried, whole.steps);
 }
 
 } // namespace paddock::test

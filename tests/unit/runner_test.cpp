@@ -6,9 +6,13 @@
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
+#include <set>
 #include <stdexcept>
 #include <sys/mman.h>
 #include <thread>
+#include <utility>
+#include <vector>
 
 using namespace paddock::test;
 
@@ -108,6 +112,34 @@ TEST_CASE("run_with_deadline returns the result of an awaitable") {
 TEST_CASE("run_with_deadline fails when the awaitable is late" * doctest::should_fail()) {
     asio::io_context io;
     run_with_deadline(io, pause(1h), 10ms);
+}
+
+TEST_CASE("on its way to be destroyed a test leaves out the rounds before the one it ends in") {
+    static std::vector<std::size_t> begun;
+    static bool ended = false;
+    const co_test_body body = [](co_context& test, asio::io_context&,
+                                 asio::any_io_executor) -> asio::awaitable<void> {
+        co_await pause(1ms);
+        for (std::size_t i = 0; test.begin_round(i, 5); ++i) {
+            begun.push_back(i);
+            co_await pause(1ms);
+            co_await pause(1ms);
+        }
+        ended = true;
+    };
+    const auto whole = co_run(body).to_end();
+    CHECK(begun == std::vector<std::size_t>{0, 1, 2, 3, 4});
+    CHECK(std::exchange(ended, false));
+    std::vector<std::size_t> last;
+    for (std::size_t step = 0; step < whole.steps; ++step) {
+        begun.clear();
+        co_run(body).up_to(step, whole);
+        CHECK(begun.size() <= 1);
+        last.insert(last.end(), begun.begin(), begun.end());
+    }
+    CHECK(std::is_sorted(last.begin(), last.end()));
+    CHECK(std::set(last.begin(), last.end()).size() == 5);
+    CHECK_FALSE(ended);
 }
 
 TEST_CASE("the counts of the process follow what it does") {

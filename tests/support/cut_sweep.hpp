@@ -1,0 +1,66 @@
+#pragma once
+
+#include "co_test.hpp"
+#include "proxy.hpp"
+
+#include <array>
+#include <cstddef>
+#include <string>
+
+namespace paddock::test {
+
+/// Cuts a connection at every packet of one piece of work: the work is done again and again, each
+/// time with a cut one packet later, until there was none. First for what goes up, then for what
+/// comes down.
+///
+///     cut_sweep sweep(test, proxy, cut_sweep::each_way);
+///     while (sweep.next()) {
+///         INFO(sweep.where());
+///         ... // the work
+///     }
+class cut_sweep {
+public:
+    enum kind {
+        each_way, ///< every packet is cut before its first byte, in its midst, and behind its last
+                  ///< one
+        in_turns, ///< one of these for each packet
+    };
+
+    cut_sweep(co_context& test, fault_proxy& proxy, kind how)
+        : test_(test), proxy_(proxy), series_(how == each_way ? places.size() : 1) {}
+
+    /// Plans the next cut, if there is one left.
+    bool next() {
+        if (begun_) round_ = proxy_.cuts() > cuts_ ? round_ + 1 : (round_ / most + 1) * most;
+        begun_ = true;
+        proxy_.forget_plans();
+        if (!test_.begin_round(round_, 2 * series_ * most)) return false;
+        cuts_ = proxy_.cuts();
+        proxy_.cut_at(way(), packet(), bytes(), packet() % 2 == 0 ? cut::fin : cut::rst);
+        return true;
+    }
+
+    std::string where() const {
+        return "packet " + std::to_string(packet()) + (way() == direction::up ? " up" : " down") +
+               ", after " + std::to_string(bytes()) + " bytes";
+    }
+
+private:
+    static constexpr std::size_t most = 100; ///< packets in one piece of work
+    static constexpr std::array<std::ptrdiff_t, 3> places{0, 9, -1}; ///< -1: behind it
+
+    direction way() const { return round_ / most < series_ ? direction::up : direction::down; }
+    std::size_t packet() const { return round_ % most; }
+    std::ptrdiff_t bytes() const {
+        return places[series_ == 1 ? packet() % places.size() : round_ / most % series_];
+    }
+
+    co_context& test_;
+    fault_proxy& proxy_;
+    std::size_t series_; ///< for each direction
+    std::size_t round_ = 0;
+    std::size_t cuts_ = 0;
+    bool begun_ = false;
+};
+
+} // namespace paddock::test
