@@ -21,8 +21,7 @@ namespace paddock::test {
 class cut_sweep {
 public:
     enum kind {
-        each_way, ///< every packet is cut before its first byte, in its midst, and behind its last
-                  ///< one
+        each_way, ///< before every packet, in it, and behind it
         in_turns, ///< one of these for each packet
     };
 
