@@ -17,7 +17,7 @@ void asio_task_queue::post_behind(unique_function<void()> task) { add(behind_, s
 
 void asio_task_queue::add(tasks& to, unique_function<void()> task) {
     const std::lock_guard lock(mutex_);
-    if (closed_) return;
+    if (!strand_) return;
     to.push_back(std::move(task));
     if (!std::exchange(scheduled_, true)) schedule();
 }
@@ -42,7 +42,7 @@ void asio_task_queue::run() {
 
 /// The first of them, each without the lock.
 void asio_task_queue::run(tasks& all, std::size_t count, std::unique_lock<std::mutex>& lock) {
-    for (; count > 0 && !all.empty() && !closed_; --count) {
+    for (; count > 0 && !all.empty() && strand_; --count) {
         auto task = std::move(all.front());
         all.pop_front();
         lock.unlock();
@@ -65,7 +65,6 @@ void asio_task_queue::go_on() {
 void asio_task_queue::close() noexcept {
     tasks dropped, behind;
     const std::lock_guard lock(mutex_);
-    closed_ = true;
     dropped.swap(tasks_);
     behind.swap(behind_);
     strand_.reset();

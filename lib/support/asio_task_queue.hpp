@@ -37,7 +37,6 @@ private:
     tasks tasks_;
     tasks behind_; ///< every round ends with those that are here by then
     bool scheduled_ = false;
-    bool closed_ = false;
 };
 
 } // namespace paddock

@@ -1,10 +1,7 @@
 // Which servers the C client is given, and when it has to look for another one.
 
-#include "native/pump.hpp"
 #include "native/server_list.hpp"
-#include "support/fake_environment.hpp"
-#include "support/pump_harness.hpp"
-#include "support/scripted_calls.hpp"
+#include "pump_stage.hpp"
 
 #include <algorithm>
 #include <set>
@@ -15,21 +12,12 @@ namespace code = native::code;
 
 namespace {
 
-struct stage {
+struct stage : pump_stage {
     explicit stage(std::vector<native::server_address> servers,
-                   std::chrono::milliseconds session_timeout = 9s) {
-        pump = std::make_shared<native::pump>(
-            env, make_scripted_calls(c),
-            native::pump_options{std::move(servers), session_timeout, {}}, user);
-        pump->start();
-    }
+                   std::chrono::milliseconds session_timeout = 9s)
+        : pump_stage({std::move(servers), session_timeout, {}}) {}
 
     std::size_t troubles() const { return user.troubles.size(); }
-
-    fake_environment env;
-    std::shared_ptr<script> c = std::make_shared<script>(env);
-    recording_user user;
-    std::shared_ptr<native::pump> pump;
 };
 
 std::vector<std::string> entries_of(const std::string& list) {
