@@ -10,24 +10,14 @@ using namespace paddock::test;
 
 namespace {
 
-constexpr std::ptrdiff_t places[] = {0, 9, -1}; // bytes that still go through; -1: all of them
-
 /// Everybody gets the lock, one at a time, in the order of the nodes.
 asio::awaitable<void> all_served(std::vector<asking> waiting) {
-    const auto done = [](const asking& a) { return a->done(); };
     int before = -1;
     while (!waiting.empty()) {
-        co_await eventually([&] { return std::any_of(waiting.begin(), waiting.end(), done); });
-        REQUIRE(std::count_if(waiting.begin(), waiting.end(), done) == 1);
-        const auto next = std::find_if(waiting.begin(), waiting.end(), done);
-        const auto a = *next;
-        waiting.erase(next);
-        co_await granted(a);
+        const auto a = co_await next_granted(waiting);
         CHECK(sequence_of(held(a).path()) > before);
         before = sequence_of(held(a).path());
-        const auto end = give_back(held(a));
-        co_await finished(end);
-        CHECK_MESSAGE(!end->error, end->error.message());
+        co_await unlocked(a);
     }
 }
 
@@ -43,9 +33,7 @@ CO_TEST("a connection cut anywhere costs an uncontended lock nothing but time") 
         const auto a = ask(s.lock);
         co_await granted(a);
         CHECK(s.direct.stat(std::string(held(a).path()))->czxid == held(a).fencing_token().zxid);
-        const auto end = give_back(held(a));
-        co_await finished(end);
-        CHECK_MESSAGE(!end->error, end->error.message());
+        co_await unlocked(a);
         co_await s.until_line(0);
         co_await s.until_connected();
     }

@@ -8,16 +8,6 @@
 using namespace paddock;
 using namespace paddock::test;
 
-namespace {
-
-asio::awaitable<void> returned(asking a) {
-    const auto end = give_back(held(a));
-    co_await finished(end);
-    CHECK_MESSAGE(!end->error, end->error.message());
-}
-
-} // namespace
-
 CO_TEST("a connection cut anywhere costs two free permits nothing but time") {
     test.time_limit(120s);
     semaphore_scene s(executor);
@@ -30,7 +20,7 @@ CO_TEST("a connection cut anywhere costs two free permits nothing but time") {
         const auto a = ask(s.pool, 2);
         co_await granted(a);
         co_await s.until(2, 0);
-        co_await returned(a);
+        co_await unlocked(a);
         co_await s.until(0, 0);
         co_await s.until_connected();
     }
@@ -60,9 +50,9 @@ CO_TEST("a connection cut anywhere costs two permits that are waited for nothing
         s.direct.remove(theirs);
         co_await granted(a);
         CHECK_FALSE(b->done());
-        co_await returned(a);
+        co_await unlocked(a);
         co_await granted(b);
-        co_await returned(b);
+        co_await unlocked(b);
         co_await s.until(0, 0);
         co_await s.until_connected();
     }
@@ -86,7 +76,7 @@ CO_TEST("a connection cut anywhere costs permits of a counter nothing but time")
         CHECK_FALSE(a->done());
         s.direct.set(counter, shared_count(2));
         co_await granted(a);
-        co_await returned(a);
+        co_await unlocked(a);
         co_await s.until(0, 0);
         s.direct.remove(counter);
         s.direct.remove_all(s.path);
@@ -165,9 +155,9 @@ CO_TEST("an expired session takes its permits along, and who waits queues again"
     CHECK(end->error == errc::lock_lost);
     CHECK(held(b).valid());
     CHECK(s.leases().size() == 3);
-    co_await returned(b);
+    co_await unlocked(b);
     co_await granted(c);
-    co_await returned(c);
+    co_await unlocked(c);
     co_await s.until(0, 0);
 }
 
@@ -211,9 +201,9 @@ CO_TEST("a session that expires under the creates starts the acquisition anew") 
         s.proxy.release(at.way);
         co_await granted(a);
         CHECK(s.zk.epoch() == epoch);
-        co_await returned(a);
+        co_await unlocked(a);
         co_await granted(b);
-        co_await returned(b);
+        co_await unlocked(b);
         co_await s.until(0, 0);
     }
 }
@@ -249,6 +239,6 @@ CO_TEST("leases whose creates were lost are found again, and none is made twice"
     co_await granted(a);
     CHECK(s.leases() == before);
     CHECK(s.sent(opcode::create2) == 0);
-    co_await returned(a);
+    co_await unlocked(a);
     co_await s.until(0, 0);
 }

@@ -19,12 +19,6 @@ std::size_t watches(const semaphore_scene& s) {
     return count_watches_under(shared_server().admin_port(), s.path);
 }
 
-asio::awaitable<void> returned(asking a) {
-    const auto end = give_back(held(a));
-    co_await finished(end);
-    CHECK_MESSAGE(!end->error, end->error.message());
-}
-
 } // namespace
 
 CO_TEST("a permit that is free is acquired, and given back without a trace") {
@@ -55,7 +49,7 @@ CO_TEST("an acquisition asks everything in two flights") {
     seen.resize(5);
     CHECK(seen == codes{opcode::create2, opcode::children2, opcode::create2, opcode::create2,
                         opcode::children2});
-    co_await returned(a);
+    co_await unlocked(a);
 }
 
 CO_TEST("no more leases than permits, over several clients, and first come, first served") {
@@ -78,7 +72,7 @@ CO_TEST("no more leases than permits, over several clients, and first come, firs
         const auto served =
             std::count_if(all.begin(), all.end(), [](const auto& a) { return a->done(); });
         CHECK(served == static_cast<std::ptrdiff_t>(std::min(i + 2, all.size())));
-        co_await returned(all[i]);
+        co_await unlocked(all[i]);
     }
     co_await s.until(0, 0);
 }
@@ -92,7 +86,7 @@ CO_TEST("several permits are taken all or none, and given back together") {
     co_await s.until(4, 2);
     CHECK_FALSE(again->done());
     CHECK_FALSE(one->done());
-    co_await returned(two);
+    co_await unlocked(two);
     co_await granted(again);
     co_await granted(one);
     CHECK(s.leases().size() == 3);
@@ -101,7 +95,7 @@ CO_TEST("several permits are taken all or none, and given back together") {
     const auto everything = ask(s.pool, 3);
     co_await granted(everything);
     CHECK(s.leases().size() == 3);
-    co_await returned(everything);
+    co_await unlocked(everything);
     CHECK(s.leases().empty());
 }
 
@@ -130,7 +124,7 @@ CO_TEST("trying writes nothing when there is too little, or somebody waits") {
     CHECK_FALSE(late->error);
     CHECK_FALSE(held(late));
     s.direct.remove(theirs);
-    co_await returned(now);
+    co_await unlocked(now);
 }
 
 CO_TEST("trying without a connection") {
@@ -171,8 +165,8 @@ CO_TEST("a time limit is one for everything, and leaves nothing") {
     });
     co_await finished(point);
     CHECK_FALSE(held(point));
-    co_await returned(a);
-    co_await returned(behind);
+    co_await unlocked(a);
+    co_await unlocked(behind);
     co_await s.until(0, 0);
 }
 
@@ -214,7 +208,7 @@ CO_TEST("a lease that is deleted while its owner waits is made again") {
     s.direct.remove(theirs);
     co_await granted(a);
     CHECK(s.leases().size() == 2);
-    co_await returned(a);
+    co_await unlocked(a);
     co_await s.until(0, 0);
 }
 
@@ -294,7 +288,7 @@ CO_TEST("who waits has one watch on the leases, and who got its permits has none
     co_await eventually([&] { return s.locks().size() == 3 && watches(s) <= 2 + 1 + 3; });
     for (auto& a : all) {
         co_await granted(a);
-        co_await returned(a);
+        co_await unlocked(a);
     }
     co_await eventually([&] { return watches(s) == 0; });
 }

@@ -10,12 +10,6 @@ using namespace paddock::test;
 
 namespace {
 
-asio::awaitable<void> unlocked(asking a) {
-    const auto end = give_back(held(a));
-    co_await finished(end);
-    CHECK_MESSAGE(!end->error, end->error.message());
-}
-
 asio::awaitable<void> until_epoch(simple_scene& s, std::uint64_t which) {
     co_await eventually(
         [&] { return s.zk.epoch() == which && s.zk.state() == client_state::connected; });
@@ -119,14 +113,8 @@ CO_TEST("a connection cut anywhere costs those who wait nothing but time") {
         std::vector<asking> all{ask(s.lock), ask(others), ask(same), ask(s.lock)};
         co_await eventually([&] { return s.answered(opcode::get) > 0; });
         s.direct.remove(s.path);
-        const auto done = [](const asking& a) { return a->done(); };
         while (!all.empty()) {
-            co_await eventually([&] { return std::any_of(all.begin(), all.end(), done); });
-            REQUIRE(std::count_if(all.begin(), all.end(), done) == 1);
-            const auto next = std::find_if(all.begin(), all.end(), done);
-            const auto a = *next;
-            all.erase(next);
-            co_await granted(a);
+            const auto a = co_await next_granted(all);
             co_await unlocked(a);
         }
         CHECK(s.nodes().empty());

@@ -90,6 +90,24 @@ inline asio::awaitable<void> granted(asking a) {
     CHECK(held(a).valid());
 }
 
+/// What was granted to it is given back.
+inline asio::awaitable<void> unlocked(asking a) {
+    const auto end = give_back(held(a));
+    co_await finished(end);
+    CHECK_MESSAGE(!end->error, end->error.message());
+}
+/// Waits until one of them, and no second one, is granted the lock, and takes it out.
+inline asio::awaitable<asking> next_granted(std::vector<asking>& waiting) {
+    const auto done = [](const asking& a) { return a->done(); };
+    co_await eventually([&] { return std::any_of(waiting.begin(), waiting.end(), done); });
+    REQUIRE(std::count_if(waiting.begin(), waiting.end(), done) == 1);
+    const auto next = std::find_if(waiting.begin(), waiting.end(), done);
+    const auto a = *next;
+    waiting.erase(next);
+    co_await granted(a);
+    co_return a;
+}
+
 inline int sequence_of(std::string_view path) {
     return path.size() < 10 ? -1 : std::stoi(std::string(path.substr(path.size() - 10)));
 }

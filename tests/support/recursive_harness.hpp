@@ -28,10 +28,4 @@ struct recursive_scene : scene {
     void expire() { kill_session(shared_server().address(), proxy.last_credentials()); }
 };
 
-inline asio::awaitable<void> unlocked(asking a) {
-    const auto end = give_back(held(a));
-    co_await finished(end);
-    CHECK_MESSAGE(!end->error, end->error.message());
-}
-
 } // namespace paddock::test
