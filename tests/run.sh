@@ -6,8 +6,8 @@
 #   --quick       leaves out what takes longer than a minute
 #   --asan        with g++'s address and undefined behaviour sanitizers
 #   --tsan        with g++'s thread sanitizer
-#   --teardown    every coroutine test runs again, and is destroyed on its way: after another step each
-#                 time, for half a second (PADDOCK_TEARDOWN=5s: for longer; =every: after every step)
+#   --teardown    instead of the tests: every coroutine test is run again and again, and destroyed on
+#                 its way, after another of its steps each time
 #   --clang       with clang 14 instead of g++
 #   --build-only  builds, two files at a time, and runs nothing
 #   --no-install  does not check the installation
@@ -31,6 +31,7 @@ compiler=g++
 werror=
 quick=
 no_install=
+teardown=
 build_only=
 left=$#
 while [ "$left" -gt 0 ]; do
@@ -38,7 +39,7 @@ while [ "$left" -gt 0 ]; do
   shift
   case $argument in
     --asan | --tsan) sanitizer=${argument#--} ;;
-    --teardown) PADDOCK_TEARDOWN=${PADDOCK_TEARDOWN:-0.5s}; export PADDOCK_TEARDOWN ;;
+    --teardown) teardown=yes ;;
     --clang) compiler=clang++-14 ;;
     --werror) werror=yes ;;
     --quick) quick=yes ;;
@@ -111,8 +112,13 @@ if [ $# = 0 ]; then
   rebuild=--no-rebuild
 fi
 [ -z "$build_only" ] || exit 0
-# Most tests wait most of the time.
-export MESON_TESTTHREADS="${MESON_TESTTHREADS:-$(($(nproc) + 1))}"
+# Most tests wait most of the time; a short one that begins anew even more.
+threads=$(($(nproc) + 1))
+if [ -n "$teardown" ]; then
+  threads=$(($(nproc) * 4))
+  set -- --suite teardown "$@"
+fi
+export MESON_TESTTHREADS="${MESON_TESTTHREADS:-$threads}"
 log=$build/meson-logs/testlog.json
 rm -f "$log"
 # shellcheck disable=SC2086

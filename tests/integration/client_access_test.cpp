@@ -124,7 +124,7 @@ CO_TEST("credentials are given again on every connection and in every session") 
 }
 
 CO_TEST("a server that knows no digests ends the client") {
-    zk_server server({.java = {"-Dzookeeper.DigestAuthenticationProvider.enabled=false"}});
+    static zk_server server({.java = {"-Dzookeeper.DigestAuthenticationProvider.enabled=false"}});
     client zk(executor, server.address(), as("someone", "secret"));
     tally all;
     zk.get("/", all.expect());

@@ -27,29 +27,27 @@ struct behind_proxy {
     }
 };
 
-constexpr std::array<std::ptrdiff_t, 7> places{0, 1, 4, 5, 8, 17, -1};
+constexpr std::array places{0, 1, 4, 5, 8, 17, -1};
+constexpr std::array ways{direction::up, direction::down};
 
 } // namespace
 
 CO_TEST("a read is answered, and rightly, wherever the connection is cut") {
     behind_proxy b;
-    client zk(executor, b.proxy.address());
+    client zk(executor, b.proxy.address(), with_timeout(4s));
     co_await zk.connect();
     const auto session = zk.session_id();
     std::size_t cuts = 0;
-    for (const auto how : {cut::fin, cut::rst}) {
-        for (const auto way : {direction::up, direction::down}) {
-            for (const auto bytes : places) {
-                INFO("cut after " << bytes << " bytes");
-                const auto data = std::to_string(++cuts);
-                b.direct.set(b.path, data);
-                b.proxy.cut_at(way, 0, bytes, how);
-                const auto read = co_await zk.get(b.path);
-                CHECK(read.data == data);
-                co_await eventually([&] { return b.proxy.cuts() == cuts; });
-                co_await zk.exists(b.path); // connected again
-            }
-        }
+    for (const auto& round : test.each(std::array{cut::fin, cut::rst}, ways, places)) {
+        const auto bytes = std::get<int>(round);
+        INFO("cut after " << bytes << " bytes");
+        const auto data = std::to_string(++cuts);
+        b.direct.set(b.path, data);
+        b.proxy.cut_at(std::get<direction>(round), 0, bytes, std::get<cut>(round));
+        const auto read = co_await zk.get(b.path);
+        CHECK(read.data == data);
+        co_await eventually([&] { return b.proxy.cuts() == cuts; });
+        co_await zk.exists(b.path); // connected again
     }
     CHECK(zk.session_id() == session);
     CHECK(zk.epoch() == 1);
@@ -77,26 +75,26 @@ CO_TEST("every kind of read is repeated") {
 
 CO_TEST("a write that was cut off says that nobody knows, and is never executed twice") {
     behind_proxy b;
-    client zk(executor, b.proxy.address());
+    client zk(executor, b.proxy.address(), with_timeout(4s));
     co_await zk.connect();
     std::size_t cuts = 0;
-    for (const auto way : {direction::up, direction::down}) {
-        for (const auto bytes : places) {
-            INFO("cut after " << bytes << " bytes");
-            const auto before = b.direct.stat(b.path)->version;
-            b.proxy.forget_frames();
-            b.proxy.cut_at(way, 0, bytes);
-            const auto [error, stat] = co_await zk.set(b.path, "new", any_version, no_throw);
-            co_await eventually([&] { return b.proxy.cuts() == cuts + 1; });
-            ++cuts;
-            const bool answered = way == direction::down && bytes == -1;
-            CHECK(error == (answered ? error_code() : error_code(errc::outcome_unknown)));
-            const bool arrived = way == direction::down || bytes == -1;
-            co_await zk.sync(b.path); // and with it, whatever was sent again
-            co_await eventually(
-                [&] { return b.direct.stat(b.path)->version == before + (arrived ? 1 : 0); });
-            CHECK(b.proxy.count(direction::up, opcode::set) == 1);
-        }
+    for (const auto& round : test.each(ways, places)) {
+        const auto way = std::get<direction>(round);
+        const auto bytes = std::get<int>(round);
+        INFO("cut after " << bytes << " bytes");
+        const auto before = b.direct.stat(b.path)->version;
+        b.proxy.forget_frames();
+        b.proxy.cut_at(way, 0, bytes);
+        const auto [error, stat] = co_await zk.set(b.path, "new", any_version, no_throw);
+        co_await eventually([&] { return b.proxy.cuts() == cuts + 1; });
+        ++cuts;
+        const bool answered = way == direction::down && bytes == -1;
+        CHECK(error == (answered ? error_code() : error_code(errc::outcome_unknown)));
+        const bool arrived = way == direction::down || bytes == -1;
+        co_await zk.sync(b.path); // and with it, whatever was sent again
+        co_await eventually(
+            [&] { return b.direct.stat(b.path)->version == before + (arrived ? 1 : 0); });
+        CHECK(b.proxy.count(direction::up, opcode::set) == 1);
     }
     CHECK(zk.epoch() == 1);
 }
@@ -189,7 +187,8 @@ CO_TEST("a hundred clients that lose their connection at once find it again") {
     behind_proxy b;
     std::vector<std::unique_ptr<client>> all;
     tally reads;
-    for (int i = 0; i < 100; ++i) {
+    const int many = test.full_or_brief(100, 5);
+    for (int i = 0; i < many; ++i) {
         all.push_back(std::make_unique<client>(executor, b.proxy.address()));
         all.back()->get(b.path, reads.expect());
     }

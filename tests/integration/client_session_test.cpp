@@ -5,6 +5,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
+#include <array>
 #include <optional>
 
 using namespace paddock;
@@ -110,7 +111,8 @@ CO_TEST("session after session, each has its number, and ten are enough to show 
     client zk(executor, proxy.address());
     co_await zk.connect();
     std::int64_t last = 0;
-    for (std::uint64_t epoch = 1; epoch <= 10; ++epoch) {
+    const std::uint64_t many = test.full_or_brief(10, 3);
+    for (std::uint64_t epoch = 1; epoch <= many; ++epoch) {
         co_await eventually(
             [&] { return zk.epoch() == epoch && zk.state() == client_state::connected; });
         CHECK(zk.session_id() != last);
@@ -119,18 +121,18 @@ CO_TEST("session after session, each has its number, and ten are enough to show 
         kill_session(shared_server().address(), proxy.last_credentials());
         co_await zk.exists("/"); // in this session, or the next
     }
-    co_await eventually([&] { return zk.epoch() == 11; });
+    co_await eventually([&] { return zk.epoch() == many + 1; });
 }
 
 CO_TEST("a client that is closed while its session expires is closed") {
     fault_proxy proxy(shared_server().port());
-    for (int rounds = 0; rounds < 10; ++rounds) {
+    for (std::size_t round = 0; test.begin_round(round, 10); ++round) {
         client zk(executor, proxy.address());
         co_await zk.connect();
         tally all;
         start_every_operation(zk, fresh_root(), all);
         kill_session(shared_server().address(), proxy.last_credentials());
-        co_await let_others_run(rounds * 3);
+        co_await let_others_run(static_cast<int>(round) * 3);
         co_await zk.close();
         CHECK(zk.state() == client_state::closed);
         co_await eventually([&] { return all.all_once(); });
@@ -139,42 +141,48 @@ CO_TEST("a client that is closed while its session expires is closed") {
 }
 
 CO_TEST("the session and its nodes survive a restart of the server") {
-    zk_server server;
+    static zk_server server;
+    server.start();
+    const auto path = fresh_root();
     client zk(executor, server.address(), with_timeout(20s));
     create_options ephemeral{.mode = create_mode::ephemeral};
-    co_await zk.create("/e", "", ephemeral);
-    co_await zk.create("/p", "1", create_options());
+    co_await zk.create(path + "-e", "", ephemeral);
+    co_await zk.create(path, "1", create_options());
     const auto session = zk.session_id();
-    for (const bool orderly : {false, true}) {
+    for (const auto& round : test.each(std::array{false, true})) {
+        const bool orderly = std::get<bool>(round);
         tally reads;
         if (orderly)
             server.stop();
         else
             server.kill();
         co_await zk.next_state(client_state::connected);
-        zk.get("/p", reads.expect());
-        zk.set("/p", orderly ? "3" : "2", any_version, reads.expect());
+        zk.get(path, reads.expect());
+        const std::string data = orderly ? "3" : "2";
+        zk.set(path, data, any_version, reads.expect());
         co_await let_others_run();
         CHECK(reads.completions() == 0);
         server.start();
         co_await eventually([&] { return reads.all_once(); });
         CHECK(reads.all_say(error_code()));
+        const auto read = co_await zk.get(path);
+        CHECK(read.data == data);
+        const auto stat = co_await zk.exists(path + "-e");
+        CHECK(stat.ephemeral_owner == session);
+        CHECK(zk.session_id() == session);
     }
-    const auto read = co_await zk.get("/p");
-    CHECK(read.data == "3");
-    const auto stat = co_await zk.exists("/e");
-    CHECK(stat.ephemeral_owner == session);
-    CHECK(zk.session_id() == session);
 }
 
 CO_TEST("a server that stands still for a moment is waited for") {
-    zk_server server;
+    static zk_server server;
+    server.start();
+    const auto path = fresh_root();
     client zk(executor, server.address(), with_timeout(20s));
-    co_await zk.create("/p", "1", create_options());
+    co_await zk.create(path, "1", create_options());
     server.pause();
     tally all;
-    zk.get("/p", all.expect());
-    zk.set("/p", "2", any_version, all.expect());
+    zk.get(path, all.expect());
+    zk.set(path, "2", any_version, all.expect());
     asio::steady_timer timer(executor, 300ms);
     const auto first =
         co_await (zk.next_state(client_state::connected) || timer.async_wait(asio::use_awaitable));
@@ -187,14 +195,16 @@ CO_TEST("a server that stands still for a moment is waited for") {
 }
 
 CO_TEST("a server that stands still for long is given up, and found again") {
-    zk_server server;
+    static zk_server server;
+    server.start();
+    const auto path = fresh_root();
     client zk(executor, server.address(), with_timeout(1500ms));
-    co_await zk.create("/p", "1", create_options());
+    co_await zk.create(path, "1", create_options());
     server.pause();
     tally reads;
     tally writes;
-    zk.get("/p", reads.expect());
-    zk.set("/p", "2", 0, writes.expect());
+    zk.get(path, reads.expect());
+    zk.set(path, "2", 0, writes.expect());
     const auto state = co_await zk.next_state(client_state::connected);
     CHECK(state == client_state::suspended);
     co_await eventually([&] { return writes.all_once(); });
@@ -203,6 +213,6 @@ CO_TEST("a server that stands still for long is given up, and found again") {
     server.resume();
     co_await eventually([&] { return reads.all_once(); });
     CHECK(reads.all_say(error_code()));
-    const auto read = co_await zk.get("/p");
+    const auto read = co_await zk.get(path);
     CHECK(read.stat.version <= 1);
 }

@@ -6,6 +6,7 @@
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 
+#include <array>
 #include <optional>
 
 using namespace paddock;
@@ -196,27 +197,29 @@ CO_TEST("a watch is armed by a read that had to be repeated") {
 }
 
 CO_TEST("watches survive a restart of the server, and hear what came of it") {
-    zk_server server;
+    static zk_server server;
+    server.start();
+    const auto root = fresh_root();
     std::optional<foreigner> direct(server.address());
-    direct->create("/kept");
-    direct->create("/changed");
+    direct->create(root + "-kept");
+    direct->create(root + "-changed");
     client zk(executor, server.address(), with_timeout(20s));
     paddock::watch kept(zk);
     paddock::watch changed(zk);
-    co_await zk.get("/kept", kept);
-    co_await zk.get("/changed", changed);
+    co_await zk.get(root + "-kept", kept);
+    co_await zk.get(root + "-changed", changed);
     const auto session = zk.session_id();
     direct.reset();
     server.kill();
     co_await zk.next_state(client_state::connected);
     server.start();
     direct.emplace(server.address());
-    direct->set("/changed", "2");
+    direct->set(root + "-changed", "2");
     const auto what = co_await changed.event();
     CHECK(what == watch_event::changed);
     CHECK(zk.session_id() == session);
     CHECK_FALSE(kept.happened());
-    direct->remove("/kept");
+    direct->remove(root + "-kept");
     const auto end = co_await kept.event();
     CHECK(end == watch_event::deleted);
 }
@@ -284,42 +287,49 @@ CO_TEST("a read that is repeated in the next session arms its watch there") {
 }
 
 CO_TEST("there is room for so many watched bytes only, and room that is given back serves again") {
-    foreigner direct(shared_server().address());
-    client_options options;
-    options.budgets.watched_path_bytes = 1024;
-    client zk(executor, shared_server().address(), options);
-    const auto root = fresh_root();
-    direct.create(root);
-    const auto path = [&](char name) { return root + '/' + std::string(300, name); };
-    std::vector<std::unique_ptr<paddock::watch>> armed;
-    for (const char name : {'a', 'b', 'c'}) {
-        direct.create(path(name));
-        armed.push_back(std::make_unique<paddock::watch>(zk));
-        co_await zk.get(path(name), *armed.back());
-    }
-    direct.create(path('d'));
-    paddock::watch too_many(zk);
-    const auto [error, read] = co_await zk.get(path('d'), too_many, no_throw);
-    CHECK(error == errc::over_budget);
-    const auto why = co_await end_of(too_many);
-    CHECK(why == errc::over_budget);
-    paddock::watch second_at_one_path(zk);
-    co_await zk.children(path('a'), second_at_one_path); // costs nothing
-    co_await zk.get(path('d'));                          // nor does a read without a watch
+    enum class way_back { event, destroyed_watch, failed_read };
+    for (const auto& round :
+         test.each(std::array{way_back::event, way_back::destroyed_watch, way_back::failed_read})) {
+        foreigner direct(shared_server().address());
+        client_options options;
+        options.budgets.watched_path_bytes = 1024;
+        client zk(executor, shared_server().address(), options);
+        const auto root = fresh_root();
+        direct.create(root);
+        const auto path = [&](char name) { return root + '/' + std::string(300, name); };
+        std::vector<std::unique_ptr<paddock::watch>> armed;
+        for (const char name : {'a', 'b', 'c'}) {
+            direct.create(path(name));
+            armed.push_back(std::make_unique<paddock::watch>(zk));
+            co_await zk.get(path(name), *armed.back());
+        }
+        direct.create(path('d'));
+        paddock::watch too_many(zk);
+        const auto [error, read] = co_await zk.get(path('d'), too_many, no_throw);
+        CHECK(error == errc::over_budget);
+        const auto why = co_await end_of(too_many);
+        CHECK(why == errc::over_budget);
+        paddock::watch second_at_one_path(zk);
+        co_await zk.children(path('a'), second_at_one_path); // costs nothing
+        co_await zk.get(path('d'));                          // nor does a read without a watch
 
-    const auto takes_the_room = [&]() -> asio::awaitable<void> {
-        paddock::watch another(zk);
-        co_await zk.get(path('d'), another);
-    };
-    SUBCASE("by an event") {
-        direct.set(path('b'), "x");
-        co_await armed[1]->event();
+        const auto takes_the_room = [&]() -> asio::awaitable<void> {
+            paddock::watch another(zk);
+            co_await zk.get(path('d'), another);
+        };
+        switch (std::get<way_back>(round)) {
+        case way_back::event:
+            direct.set(path('b'), "x");
+            co_await armed[1]->event();
+            break;
+        case way_back::destroyed_watch:
+            armed.pop_back();
+            break;
+        case way_back::failed_read:
+            armed.pop_back();
+            paddock::watch failed(zk);
+            co_await zk.get(path('e'), failed, no_throw);
+        }
+        co_await takes_the_room();
     }
-    SUBCASE("by a destroyed watch") { armed.pop_back(); }
-    SUBCASE("by a read that failed") {
-        armed.pop_back();
-        paddock::watch failed(zk);
-        co_await zk.get(path('e'), failed, no_throw);
-    }
-    co_await takes_the_room();
 }

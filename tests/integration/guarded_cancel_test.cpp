@@ -14,7 +14,7 @@ CO_TEST("when nobody knows whether it is committed, it is not restored") {
     const auto node = s.path + "-data";
     shelf goods;
     goods.steps.commit = [&](int&) {
-        s.proxy.hold_if(direction::down, [](const frame& f) { return f.opcode == opcode::multi; });
+        s.proxy.hold_from(direction::down, opcode::multi);
         return std::vector<operation>{op::create{node, "seven"}};
     };
     const auto way = begin(executor, g, goods.steps);
@@ -43,7 +43,7 @@ CO_TEST("a client that is closed during the commit leaves it unknown") {
     const auto node = s.path + "-data";
     shelf goods;
     goods.steps.commit = [&](int&) {
-        s.proxy.hold_if(direction::down, [](const frame& f) { return f.opcode == opcode::multi; });
+        s.proxy.hold_from(direction::down, opcode::multi);
         return std::vector<operation>{op::create{node, "seven"}};
     };
     const auto way = begin(executor, g, goods.steps);
@@ -132,8 +132,7 @@ CO_TEST("only terminal cancellation ends a commit, and then its outcome is unkno
     for (const bool terminal : {false, true}) {
         shelf goods;
         goods.steps.commit = [&](int&) {
-            s.proxy.hold_if(direction::down,
-                            [](const frame& f) { return f.opcode == opcode::multi; });
+            s.proxy.hold_from(direction::down, opcode::multi);
             return std::vector<operation>{op::create{node, "seven"}};
         };
         const auto way = begin(executor, g, goods.steps);

@@ -44,7 +44,7 @@ CO_TEST("a guard is valid for more than half of the session timeout ahead, all t
     const guard g = co_await s.lock.lock();
     REQUIRE(s.zk.session_timeout() == timeout);
     auto least = boot_clock::duration::max();
-    const auto end = boot_clock::now() + 9s;
+    const auto end = boot_clock::now() + test.full_or_brief(9s, 300ms);
     while (boot_clock::now() < end) {
         least = std::min(least, g.valid_until() - boot_clock::now());
         asio::steady_timer a_moment(executor, 10ms);
@@ -59,7 +59,7 @@ CO_TEST("a guard is valid for more than half of the session timeout ahead, all t
 CO_TEST("after an idle while the first lock is granted at once, and is valid") {
     scene s(executor, leased(1s));
     co_await s.zk.connect();
-    const auto end = boot_clock::now() + 3s;
+    const auto end = boot_clock::now() + test.full_or_brief(3s, 300ms);
     co_await eventually([&] { return boot_clock::now() > end; });
     const guard g = co_await s.lock.lock();
     CHECK(g.valid());
@@ -83,7 +83,7 @@ CO_TEST("a blocked event loop does not keep a guard valid") {
 }
 
 CO_TEST("a hold that has lapsed is lost, and its node stays until the guard goes") {
-    scene s(executor, leased(2s));
+    scene s(executor, leased(test.full_or_brief(2s, 1s)));
     guard g = co_await s.lock.lock();
     const auto lost = end_of(g);
     // The server hears us, so the session lives; we hear nothing.
@@ -122,7 +122,8 @@ CO_TEST("a lost connection is no loss for who is back in time") {
 CO_TEST("a server that goes silent is left in time for the hold to live on") {
     fault_proxy first(shared_server().port()), second(shared_server().port());
     const auto root = fresh_root();
-    client zk(executor, first.address() + ',' + second.address(), leased(6s));
+    const auto T = test.full_or_brief(6s, 3s);
+    client zk(executor, first.address() + ',' + second.address(), leased(T));
     mutex lock(zk, root);
     guard g = co_await lock.lock();
     const auto lost = end_of(g);
@@ -131,9 +132,9 @@ CO_TEST("a server that goes silent is left in time for the hold to live on") {
     const auto begin = boot_clock::now();
     used.black_hole(true);
     co_await eventually([&] { return other.open() == 1 && zk.state() == client_state::connected; });
-    CHECK(boot_clock::now() - begin < scaled(4s)); // the C client alone would wait for so long
+    CHECK(boot_clock::now() - begin < scaled(T * 2 / 3)); // the C client alone would wait so long
     CHECK(g.valid());
-    const auto end = boot_clock::now() + 3s;
+    const auto end = boot_clock::now() + test.full_or_brief(3s, 300ms);
     co_await eventually([&] { return boot_clock::now() > end; });
     CHECK(g.valid());
     CHECK_FALSE(lost->done());
@@ -145,7 +146,7 @@ CO_TEST("the lease goes on beside the holder's own requests") {
     scene s(executor, leased(2s));
     const guard g = co_await s.lock.lock();
     const create_options how{.mode = create_mode::persistent_sequential};
-    const auto end = boot_clock::now() + 4s;
+    const auto end = boot_clock::now() + test.full_or_brief(4s, 100ms);
     while (boot_clock::now() < end) {
         co_await s.zk.create(s.path + "-data-", "x", how);
         REQUIRE(g.valid());

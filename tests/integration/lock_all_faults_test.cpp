@@ -101,7 +101,7 @@ CO_TEST("locks of several clients are taken together, and one client's end ends 
 CO_TEST("a lock that is over, though its client has yet to say so, is taken once more") {
     three s(executor);
     asio::io_context aside;
-    auto quick = short_session(1s);
+    auto quick = short_session(test.full_or_brief(1000ms, 400ms));
     quick.root = s.path;
     client other(aside.get_executor(), shared_server().address(), quick);
     const auto turn = [&] {
@@ -139,7 +139,7 @@ CO_TEST("a lock that is over, though its client has yet to say so, is taken once
 
 CO_TEST("a connection cut anywhere costs nothing but time") {
     test.time_limit(120s);
-    three s(executor);
+    three s(executor, short_session(4s));
     co_await s.zk.connect();
     cut_sweep sweep(test, s.proxy, cut_sweep::each_way);
     while (sweep.next()) {
@@ -152,6 +152,6 @@ CO_TEST("a connection cut anywhere costs nothing but time") {
         co_await s.until_nodes(0, 0, 0);
         co_await s.until_connected();
     }
-    CHECK(s.proxy.cuts() >= 6 * 6);
+    CHECK(s.proxy.cuts() >= test.full_or_brief(6 * 6, 12));
     CHECK(s.zk.epoch() == 1);
 }

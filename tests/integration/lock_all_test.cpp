@@ -5,6 +5,7 @@
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <doctest/doctest.h>
 
+#include <array>
 #include <random>
 
 using namespace paddock;
@@ -98,26 +99,26 @@ CO_TEST("a caller who leaves at any point leaves nothing") {
     test.time_limit(60s);
     three s(executor);
     co_await s.zk.connect();
-    for (const auto way : {direction::up, direction::down})
-        for (const auto op : {opcode::create2, opcode::children2})
-            for (int lock = 0; lock < 3; ++lock) {
-                INFO("lock " << lock << ", request " << op);
-                s.proxy.hold_if(way, [&](const frame& f) {
-                    return f.opcode == op && f.path.starts_with(s.at(lock));
-                });
-                const auto a = ask_all(s.all);
-                co_await eventually([&] { return s.proxy.waiting(way) > 0; });
-                a->cancel(lock == 1 ? asio::cancellation_type::terminal
-                                    : asio::cancellation_type::total);
-                co_await finished(a);
-                CHECK(a->error == asio::error::operation_aborted);
-                s.proxy.release(way);
-                const auto next = ask_all(s.all);
-                co_await granted_all(next);
-                co_await held_set(next).unlock();
-                co_await s.until_nodes(0, 0, 0);
-                CHECK(a->times == 1);
-            }
+    for (const auto& round :
+         test.each(std::array{direction::up, direction::down},
+                   std::array{opcode::create2, opcode::children2}, std::array{0, 1, 2})) {
+        const auto way = std::get<0>(round);
+        const auto op = std::get<1>(round);
+        const auto lock = std::get<2>(round);
+        INFO("lock " << lock << ", request " << op);
+        s.proxy.hold_from(way, op, s.at(lock));
+        const auto a = ask_all(s.all);
+        co_await eventually([&] { return s.proxy.waiting(way) > 0; });
+        a->cancel(lock == 1 ? asio::cancellation_type::terminal : asio::cancellation_type::total);
+        co_await finished(a);
+        CHECK(a->error == asio::error::operation_aborted);
+        s.proxy.release(way);
+        const auto next = ask_all(s.all);
+        co_await granted_all(next);
+        co_await held_set(next).unlock();
+        co_await s.until_nodes(0, 0, 0);
+        CHECK(a->times == 1);
+    }
 }
 
 CO_TEST("a caller who leaves while waiting for one of them gives the others back") {
@@ -160,8 +161,9 @@ CO_TEST("whoever takes the same locks in any order of arguments is served, and a
         seconds.emplace_back(second, s.at(n));
     std::mt19937 random(7);
     int inside = 0, served = 0;
+    const int rounds = test.full_or_brief(20, 2);
     const auto work = [&](std::vector<mutex> mine) -> asio::awaitable<void> {
-        for (int i = 0; i < 20; ++i) {
+        for (int i = 0; i < rounds; ++i) {
             std::shuffle(mine.begin(), mine.end(), random);
             auto set = co_await lock_all(mine);
             CHECK(++inside == 1);
@@ -173,7 +175,7 @@ CO_TEST("whoever takes the same locks in any order of arguments is served, and a
         }
     };
     co_await (work(s.all) && work(seconds) && work(s.all) && work(seconds));
-    CHECK(served == 80);
+    CHECK(served == 4 * rounds);
     co_await s.until_nodes(0, 0, 0);
 }
 

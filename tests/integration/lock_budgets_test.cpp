@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+
 using namespace paddock;
 using namespace paddock::test;
 
@@ -26,7 +28,8 @@ CO_TEST("more locks than the budget has nodes for are all served, with no node t
     const auto other = queue_up(s.direct, s.path);
     std::vector<asking> all;
     std::size_t done = 0;
-    for (int i = 0; i < 60; ++i)
+    const int many = test.full_or_brief(60, 15);
+    for (int i = 0; i < many; ++i)
         all.push_back(ask(s.lock, [&] { ++done; }));
     co_await s.until_line(few + 1);
     s.direct.remove(other);
@@ -131,7 +134,9 @@ CO_TEST("a session that expires gives its whole budget back") {
 }
 
 CO_TEST("without room for watches everybody is served all the same") {
-    for (const std::size_t longer : {300, 450, 900}) { // room for two, for one, for none
+    const std::array<std::size_t, 3> room_for_two_one_none{300, 450, 900};
+    for (const auto& round : test.each(room_for_two_one_none)) {
+        const auto longer = std::get<0>(round);
         client_options options;
         options.budgets.watched_path_bytes = 1024;
         scene s(executor, {}, {}, "/" + std::string(longer / 2, 'r'));
@@ -148,9 +153,10 @@ CO_TEST("without room for watches everybody is served all the same") {
         all.push_back(ask(m));
         co_await eventually(until(2));
         const auto second = queue_up(s.direct, path);
-        for (int i = 0; i < 5; ++i)
+        const std::size_t behind = test.full_or_brief(5, 1);
+        for (std::size_t i = 0; i < behind; ++i)
             all.push_back(ask(m));
-        co_await eventually(until(8));
+        co_await eventually(until(3 + behind));
         s.direct.remove(first);
         co_await granted(all[0]);
         held(all[0]) = guard();
@@ -166,15 +172,17 @@ CO_TEST("without room for watches everybody is served all the same") {
 }
 
 CO_TEST("with few requests in flight everybody is served all the same") {
-    for (const bool by_bytes : {false, true}) {
+    for (const auto& round : test.each(std::array{false, true})) {
         client_options options;
+        const bool by_bytes = std::get<0>(round);
         if (by_bytes)
             options.budgets.request_bytes_in_flight = 1;
         else
             options.budgets.requests_in_flight = 1;
         scene s(executor, options);
         std::vector<asking> all;
-        for (int i = 0; i < 50; ++i)
+        const int many = test.full_or_brief(50, 10);
+        for (int i = 0; i < many; ++i)
             all.push_back(ask(s.lock));
         int before = -1;
         for (const auto& a : all) {

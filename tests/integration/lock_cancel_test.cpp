@@ -7,6 +7,8 @@
 #include <boost/asio/experimental/awaitable_operators.hpp>
 #include <doctest/doctest.h>
 
+#include <array>
+
 using namespace paddock;
 using namespace paddock::test;
 using namespace boost::asio::experimental::awaitable_operators;
@@ -38,7 +40,7 @@ std::size_t watches(const scene& s) {
 
 /// Where the world stands still while the waiter leaves.
 struct place {
-    const char* name;
+    std::string_view name;
     bool foreign_holder;
     direction way;
     std::int32_t opcode;
@@ -81,45 +83,48 @@ CO_TEST("a waiter leaves at any point of its way") {
     test.time_limit(60s);
     scene s(executor);
     co_await s.zk.connect();
-    for (const auto how : ways_out)
-        for (const auto& at : places) {
-            INFO(at.name << ", way out " << static_cast<int>(how));
-            std::string other;
-            if (at.foreign_holder) other = queue_up(s.direct, s.path);
-            s.proxy.hold_if(at.way, [&](const frame& f) { return f.opcode == at.opcode; });
-            const auto a = enter(s.lock, how);
-            co_await eventually([&] { return s.proxy.waiting(at.way) > 0; });
-            CHECK_FALSE(a->done());
-            co_await leave(a, how); // while nothing moves
-            std::vector<asking> rest{ask(s.lock)};
-            s.proxy.release(at.way);
-            if (at.foreign_holder) s.direct.remove(other);
-            co_await everybody_is_served(s, rest);
-            CHECK(a->times == 1);
-        }
+    for (const auto& round : test.each(ways_out, places)) {
+        const auto how = std::get<way_out>(round);
+        const auto& at = std::get<place>(round);
+        INFO(at.name << ", way out " << static_cast<int>(how));
+        std::string other;
+        if (at.foreign_holder) other = queue_up(s.direct, s.path);
+        s.proxy.hold_from(at.way, at.opcode);
+        const auto a = enter(s.lock, how);
+        co_await eventually([&] { return s.proxy.waiting(at.way) > 0; });
+        if (how != way_out::time_limit) CHECK_FALSE(a->done());
+        co_await leave(a, how); // while nothing moves
+        std::vector<asking> rest{ask(s.lock)};
+        s.proxy.release(at.way);
+        if (at.foreign_holder) s.direct.remove(other);
+        co_await everybody_is_served(s, rest);
+        CHECK(a->times == 1);
+    }
 }
 
 CO_TEST("a waiter leaves from the front, from the middle and from the end of the line") {
     test.time_limit(60s);
     scene s(executor);
-    for (const auto how : ways_out)
-        for (std::size_t who = 0; who < 3; ++who) {
-            const auto other = queue_up(s.direct, s.path);
-            std::vector<asking> all;
-            for (std::size_t i = 0; i < 3; ++i)
-                all.push_back(i == who ? enter(s.lock, how) : ask(s.lock));
-            co_await s.until_line(4);
-            co_await leave(all[who], how);
-            all.erase(all.begin() + static_cast<std::ptrdiff_t>(who));
-            co_await s.until_line(3);
-            s.direct.remove(other);
-            co_await everybody_is_served(s, all);
-        }
+    for (const auto& round : test.each(ways_out, std::array<std::size_t, 3>{0, 1, 2})) {
+        const auto how = std::get<way_out>(round);
+        const auto who = std::get<std::size_t>(round);
+        const auto other = queue_up(s.direct, s.path);
+        std::vector<asking> all;
+        for (std::size_t i = 0; i < 3; ++i)
+            all.push_back(i == who ? enter(s.lock, how) : ask(s.lock));
+        co_await s.until_line(4);
+        co_await leave(all[who], how);
+        all.erase(all.begin() + static_cast<std::ptrdiff_t>(who));
+        co_await s.until_line(3);
+        s.direct.remove(other);
+        co_await everybody_is_served(s, all);
+    }
 }
 
 CO_TEST("a waiter leaves between two foreign nodes") {
     scene s(executor);
-    for (const auto how : ways_out) {
+    for (const auto& round : test.each(ways_out)) {
+        const auto how = std::get<way_out>(round);
         const auto first = queue_up(s.direct, s.path);
         const auto a = enter(s.lock, how);
         co_await s.until_line(2);
@@ -147,7 +152,8 @@ CO_TEST("a waiter leaves before there is a connection, and while it is lost") {
     s.proxy.refuse(false);
     co_await s.zk.connect();
     CHECK(s.line().empty());
-    for (const auto how : ways_out) {
+    for (const auto& round : test.each(ways_out)) {
+        const auto how = std::get<way_out>(round);
         const auto other = queue_up(s.direct, s.path);
         const auto a = enter(s.lock, how);
         co_await s.until_line(2);
@@ -166,8 +172,9 @@ CO_TEST("a waiter leaves before there is a connection, and while it is lost") {
 CO_TEST("when a cancellation meets the grant, either wins, and the next is served") {
     test.time_limit(60s);
     scene s(executor);
+    const auto rounds = test.full_or_brief(60, 12);
     int won = 0, left = 0;
-    for (std::size_t hops = 0; test.begin_round(hops, 60); ++hops) {
+    for (std::size_t hops = 0; test.begin_round(hops, rounds); ++hops) {
         const auto other = queue_up(s.direct, s.path);
         const auto a = ask(s.lock);
         const auto b = ask(s.lock);
@@ -178,7 +185,7 @@ CO_TEST("when a cancellation meets the grant, either wins, and the next is serve
         if (hops % 3 == 0) a->cancel();
         s.proxy.release(direction::down);
         if (hops % 3 == 1) a->cancel();
-        asio::steady_timer moment(executor, hops * 20us);
+        asio::steady_timer moment(executor, hops * 1200us / rounds);
         co_await moment.async_wait(asio::use_awaitable);
         a->cancel();
         co_await finished(a);

@@ -84,7 +84,7 @@ CO_TEST("a session that expires under a create starts the lock anew") {
                         {direction::down, opcode::children2}};
     for (const auto& at : points) {
         co_await until_epoch(s, epoch++);
-        s.proxy.hold_if(at.way, [&](const frame& f) { return f.opcode == at.opcode; });
+        s.proxy.hold_from(at.way, at.opcode);
         const auto a = ask(s.lock);
         const auto b = ask(s.lock);
         co_await eventually([&] { return s.proxy.waiting(at.way) > 0; });
@@ -117,7 +117,7 @@ CO_TEST("waiters that shall not queue again fail when the session expires") {
     co_await granted(third);
     co_await held(third).unlock();
 
-    s.proxy.hold_if(direction::down, [](const frame& f) { return f.opcode == opcode::create2; });
+    s.proxy.hold_from(direction::down, opcode::create2);
     const auto creating = ask(s.lock);
     co_await eventually([&] { return s.proxy.waiting(direction::down) > 0; });
     expire(s);
@@ -145,16 +145,15 @@ CO_TEST("an unlock that meets the end of its session is done") {
 }
 
 CO_TEST("a session that nobody reaches expires by itself, and its waiters come back") {
-    scene s(executor, short_session(1s));
+    scene s(executor, short_session(test.full_or_brief(1000ms, 400ms)));
     const auto a = ask(s.lock);
     const auto b = ask(s.lock);
     co_await granted(a);
     co_await s.until_line(2);
-    s.proxy.refuse(true);
-    s.proxy.cut_all(cut::rst);
+    s.proxy.black_hole(true);
     co_await s.until_line(0);
     const auto other = queue_up(s.direct, s.path);
-    s.proxy.refuse(false);
+    s.proxy.black_hole(false);
     co_await until_epoch(s, 2);
     CHECK_FALSE(held(a).valid());
     co_await s.until_line(2);

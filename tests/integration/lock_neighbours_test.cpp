@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+
 using namespace paddock;
 using namespace paddock::test;
 
@@ -35,7 +37,7 @@ CO_TEST("the node before a waiter may be deleted at any moment of its way") {
             std::vector<std::string> others;
             for (int i = 0; i < foreigners; ++i)
                 others.push_back(queue_up(s.direct, s.path));
-            s.proxy.hold_if(at.way, [&](const frame& f) { return f.opcode == at.opcode; });
+            s.proxy.hold_from(at.way, at.opcode);
             const auto a = ask(s.lock);
             co_await eventually([&] { return s.proxy.waiting(at.way) > 0; });
             for (const auto& other : others)
@@ -50,7 +52,7 @@ CO_TEST("a waiter is served however its neighbours' deletes fall in time") {
     test.time_limit(60s);
     scene s(executor);
     co_await s.zk.connect();
-    for (std::size_t i = 0; test.begin_round(i, 150); ++i) {
+    for (std::size_t i = 0; test.begin_round(i, test.full_or_brief(150, 15)); ++i) {
         const auto first = queue_up(s.direct, s.path);
         const auto second = queue_up(s.direct, s.path);
         const auto a = ask(s.lock);
@@ -67,7 +69,7 @@ CO_TEST("a waiter is served however its neighbours' deletes fall in time") {
 CO_TEST("a changed node is not a deleted one, and its waiter still hears of its end") {
     scene s(executor);
     const auto other = queue_up(s.direct, s.path);
-    s.proxy.hold_if(direction::down, [](const frame& f) { return f.opcode == opcode::get; });
+    s.proxy.hold_from(direction::down, opcode::get);
     const auto a = ask(s.lock);
     co_await eventually([&] { return s.proxy.waiting(direction::down) >= 2; });
     for (int i = 0; i < 3; ++i) {
@@ -111,38 +113,43 @@ CO_TEST("a waiter hears of a delete that happened while it was disconnected") {
 }
 
 CO_TEST("a waiter whose node was deleted by hand queues again, behind who came meanwhile") {
-    scene s(executor);
-    const auto first = queue_up(s.direct, s.path);
-    const auto a = ask(s.lock);
-    co_await until_watching(s);
-    const auto third = queue_up(s.direct, s.path);
+    enum class hears { one_by_one, both_at_once, when_connected_again };
+    for (const auto& round : test.each(
+             std::array{hears::one_by_one, hears::both_at_once, hears::when_connected_again})) {
+        scene s(executor);
+        const auto first = queue_up(s.direct, s.path);
+        const auto a = ask(s.lock);
+        co_await until_watching(s);
+        const auto third = queue_up(s.direct, s.path);
 
-    SUBCASE("and knows it before the one in front goes") {
-        s.direct.remove(node_of(s, 1));
-        co_await s.until_line(3);
-        s.direct.remove(first);
+        switch (std::get<hears>(round)) {
+        case hears::one_by_one:
+            s.direct.remove(node_of(s, 1));
+            co_await s.until_line(3);
+            s.direct.remove(first);
+            break;
+        case hears::both_at_once:
+            s.proxy.hold(direction::down);
+            s.direct.remove(node_of(s, 1));
+            s.direct.remove(first);
+            s.proxy.release(direction::down);
+            break;
+        case hears::when_connected_again:
+            s.proxy.refuse(true);
+            s.proxy.cut_all(cut::fin);
+            co_await eventually([&] { return s.zk.state() == client_state::suspended; });
+            s.direct.remove(node_of(s, 1));
+            s.direct.remove(first);
+            s.proxy.refuse(false);
+        }
+        co_await s.until_line(2);
+        CHECK(node_of(s, 0) == third);
+        co_await s.until_connected();
+        co_await s.zk.exists("/");
+        CHECK_FALSE(a->done());
+        s.direct.remove(third);
+        co_await granted(a);
     }
-    SUBCASE("and hears of both at once") {
-        s.proxy.hold(direction::down);
-        s.direct.remove(node_of(s, 1));
-        s.direct.remove(first);
-        s.proxy.release(direction::down);
-    }
-    SUBCASE("and was disconnected when both happened") {
-        s.proxy.refuse(true);
-        s.proxy.cut_all(cut::fin);
-        co_await eventually([&] { return s.zk.state() == client_state::suspended; });
-        s.direct.remove(node_of(s, 1));
-        s.direct.remove(first);
-        s.proxy.refuse(false);
-    }
-    co_await s.until_line(2);
-    CHECK(node_of(s, 0) == third);
-    co_await s.until_connected();
-    co_await s.zk.exists("/");
-    CHECK_FALSE(a->done());
-    s.direct.remove(third);
-    co_await granted(a);
 }
 
 CO_TEST("a waiter behind a local holder whose node was deleted by hand queues again") {
@@ -169,7 +176,7 @@ CO_TEST("a waiter whose node is not known to exist is not granted, whoever gives
     const auto a = ask(s.lock);
     co_await granted(a);
     co_await eventually([&] { return s.proxy.count(direction::down, opcode::get) == 1; });
-    s.proxy.hold_if(direction::up, [](const frame& f) { return f.opcode == opcode::get; });
+    s.proxy.hold_from(direction::up, opcode::get);
     const auto b = ask(s.lock);
     co_await eventually([&] { return s.proxy.waiting(direction::up) > 0; });
     s.direct.remove(node_of(s, 1));

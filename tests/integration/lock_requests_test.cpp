@@ -145,7 +145,7 @@ CO_TEST("try_lock of a client that has the lock itself, or waits for it, asks no
 CO_TEST("try_lock that loses the race to a later look leaves nothing, and does not wait for that") {
     scene s(executor);
     co_await s.zk.connect();
-    s.proxy.hold_if(direction::up, [](const frame& f) { return f.opcode == opcode::create2; });
+    s.proxy.hold_from(direction::up, opcode::create2);
     const auto a = ask_now(s.lock);
     co_await eventually([&] { return s.proxy.waiting(direction::up) > 0; });
     const auto other = queue_up(s.direct, s.path); // between the look and the create

@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+
 using namespace paddock;
 using namespace paddock::test;
 
@@ -148,23 +150,27 @@ CO_TEST("who may not list the lock's directory is told so, and leaves no node") 
 
 CO_TEST("a node that may not be read is waited for all the same") {
     scene s(executor);
-    const auto other = s.direct.create(s.path + "/_c_01234567-89ab-4cde-8f01-23456789abcd-lock-",
-                                       "", node_mode::ephemeral_sequential, without(may_read));
-    SUBCASE("and deleted later") {
-        const auto a = ask(s.lock);
-        co_await eventually([&] { return s.proxy.count(direction::down, opcode::exists) >= 1; });
-        co_await s.zk.exists("/");
-        CHECK_FALSE(a->done());
-        s.direct.remove(other);
-        co_await granted(a);
-    }
-    SUBCASE("and deleted before it is watched") {
-        s.proxy.hold_if(direction::up, [](const frame& f) { return f.opcode == opcode::exists; });
-        const auto a = ask(s.lock);
-        co_await eventually([&] { return s.proxy.waiting(direction::up) > 0; });
-        s.direct.remove(other);
-        s.proxy.release(direction::up);
-        co_await granted(a);
+    for (const auto& round : test.each(std::array{false, true})) {
+        const bool deleted_before_it_is_watched = std::get<bool>(round);
+        const auto other =
+            s.direct.create(s.path + "/_c_01234567-89ab-4cde-8f01-23456789abcd-lock-", "",
+                            node_mode::ephemeral_sequential, without(may_read));
+        if (deleted_before_it_is_watched) {
+            s.proxy.hold_from(direction::up, opcode::exists);
+            const auto a = ask(s.lock);
+            co_await eventually([&] { return s.proxy.waiting(direction::up) > 0; });
+            s.direct.remove(other);
+            s.proxy.release(direction::up);
+            co_await granted(a);
+        } else {
+            const auto a = ask(s.lock);
+            co_await eventually(
+                [&] { return s.proxy.count(direction::down, opcode::exists) >= 1; });
+            co_await s.zk.exists("/");
+            CHECK_FALSE(a->done());
+            s.direct.remove(other);
+            co_await granted(a);
+        }
     }
 }
 

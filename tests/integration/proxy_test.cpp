@@ -143,8 +143,7 @@ TEST_CASE_FIXTURE(through_proxy, "refused connections come back on the same port
 TEST_CASE_FIXTURE(through_proxy, "what was held goes out in one burst") {
     SUBCASE("held from the first request on") { proxy.hold(direction::up); }
     SUBCASE("held from the first request that matches") {
-        proxy.hold_if(direction::up,
-                      [](const frame& each) { return each.opcode == opcode::create; });
+        proxy.hold_from(direction::up, opcode::create);
         CHECK_FALSE(behind.exists(path));
     }
     auto created = std::async(std::launch::async, [&] { behind.create(path); });
@@ -158,7 +157,7 @@ TEST_CASE_FIXTURE(through_proxy, "what was held goes out in one burst") {
 }
 
 TEST_CASE_FIXTURE(through_proxy, "holding by a frame touches only that frame's connection") {
-    proxy.hold_if(direction::down, [&](const frame& each) { return each.path == path; });
+    proxy.hold_from(direction::down, opcode::create, path);
     auto created = std::async(std::launch::async, [&] { behind.create(path); });
     CHECK(proxy.wait_for([](const auto& now) { return now.count(direction::down) == 1; }));
     CHECK(direct.exists(path));

@@ -190,7 +190,7 @@ CO_TEST("the last waiter of an owner who leaves takes the place along, at any po
     for (const auto& at : points)
         for (const bool tries : {false, true}) {
             if (tries && at.opcode == opcode::create2) continue;
-            s.proxy.hold_if(at.way, [&](const frame& f) { return f.opcode == at.opcode; });
+            s.proxy.hold_from(at.way, at.opcode);
             const auto a = tries ? s.ask_now(me) : s.ask(me);
             const auto b = tries ? s.ask_now(me) : s.ask(me);
             co_await eventually([&] { return s.proxy.waiting(at.way) > 0; });

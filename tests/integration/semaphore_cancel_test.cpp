@@ -32,7 +32,7 @@ asio::awaitable<void> leave(asking a, way_out how) {
 
 /// Where the world stands still meanwhile.
 struct place {
-    const char* name;
+    std::string_view name;
     bool foreign_lease;
     direction way;
     std::int32_t opcode;
@@ -58,34 +58,34 @@ CO_TEST("who acquires leaves at any point of its way") {
     s.direct.make_path(s.path + "/leases");
     s.direct.make_path(s.path + "/locks");
     co_await s.zk.connect();
-    for (const auto how : ways_out)
-        for (const auto& at : places) {
-            INFO(at.name << ", way out " << static_cast<int>(how));
-            std::string theirs;
-            if (at.foreign_lease) theirs = s.foreign_lease();
-            s.proxy.hold_if(at.way, [&](const frame& f) {
-                return f.opcode == at.opcode && f.path.starts_with(s.path + at.path);
-            });
-            const auto a = enter(s.pool, 2, how);
-            co_await eventually([&] { return s.proxy.waiting(at.way) > 0; });
-            CHECK_FALSE(a->done());
-            co_await leave(a, how); // while nothing moves
-            const auto next = ask(s.pool, 2);
-            s.proxy.release(at.way);
-            if (at.foreign_lease) s.direct.remove(theirs);
-            co_await granted(next);
-            co_await s.until(2, 0);
-            co_await held(next).unlock();
-            CHECK(s.leases().empty());
-            CHECK(a->times == 1);
-        }
-    co_await eventually(
-        [&] { return count_watches_under(shared_server().admin_port(), s.path) == 0; });
+    for (const auto& round : test.each(ways_out, places)) {
+        const auto how = std::get<way_out>(round);
+        const auto& at = std::get<place>(round);
+        INFO(at.name << ", way out " << static_cast<int>(how));
+        std::string theirs;
+        if (at.foreign_lease) theirs = s.foreign_lease();
+        s.proxy.hold_from(at.way, at.opcode, s.path + at.path);
+        const auto a = enter(s.pool, 2, how);
+        co_await eventually([&] { return s.proxy.waiting(at.way) > 0; });
+        if (how != way_out::time_limit) CHECK_FALSE(a->done());
+        co_await leave(a, how); // while nothing moves
+        const auto next = ask(s.pool, 2);
+        s.proxy.release(at.way);
+        if (at.foreign_lease) s.direct.remove(theirs);
+        co_await granted(next);
+        co_await s.until(2, 0);
+        co_await held(next).unlock();
+        CHECK(s.leases().empty());
+        CHECK(a->times == 1);
+        co_await eventually(
+            [&] { return count_watches_under(shared_server().admin_port(), s.path) == 0; });
+    }
 }
 
 CO_TEST("who waits for permits leaves, and who is behind it comes in") {
     semaphore_scene s(executor);
-    for (const auto how : ways_out) {
+    for (const auto& round : test.each(ways_out)) {
+        const auto how = std::get<way_out>(round);
         const auto theirs = s.foreign_lease();
         const auto a = enter(s.pool, 2, how);
         const auto b = ask(s.pool);
@@ -106,7 +106,8 @@ CO_TEST("who acquires leaves while there is no connection") {
         co_await leave(enter(s.pool, 2, how), how);
     s.proxy.refuse(false);
     co_await s.zk.connect();
-    for (const auto how : ways_out) {
+    for (const auto& round : test.each(ways_out)) {
+        const auto how = std::get<way_out>(round);
         const auto theirs = s.foreign_lease();
         const auto a = enter(s.pool, 2, how);
         co_await s.until(3, 1);
@@ -127,9 +128,7 @@ CO_TEST("leases that nobody waits for any more are cleared away when their answe
     s.direct.make_path(s.path + "/leases");
     s.direct.make_path(s.path + "/locks");
     co_await s.zk.connect();
-    s.proxy.hold_if(direction::down, [&](const frame& f) {
-        return f.opcode == opcode::create2 && f.path.starts_with(s.path + "/leases");
-    });
+    s.proxy.hold_from(direction::down, opcode::create2, s.path + "/leases");
     const auto a = ask(s.pool, 2);
     co_await s.until(2, 1);
     a->cancel();
@@ -142,8 +141,9 @@ CO_TEST("leases that nobody waits for any more are cleared away when their answe
 CO_TEST("when a cancellation meets the grant, either wins, and the next is served") {
     test.time_limit(60s);
     semaphore_scene s(executor);
+    const auto rounds = test.full_or_brief(60, 12);
     int won = 0, left = 0;
-    for (std::size_t hops = 0; test.begin_round(hops, 60); ++hops) {
+    for (std::size_t hops = 0; test.begin_round(hops, rounds); ++hops) {
         const auto theirs = s.foreign_lease();
         const auto a = ask(s.pool, 2);
         const auto b = ask(s.pool);
@@ -154,7 +154,7 @@ CO_TEST("when a cancellation meets the grant, either wins, and the next is serve
         if (hops % 3 == 0) a->cancel();
         s.proxy.release(direction::down);
         if (hops % 3 == 1) a->cancel();
-        asio::steady_timer moment(executor, hops * 20us);
+        asio::steady_timer moment(executor, hops * 1200us / rounds);
         co_await moment.async_wait(asio::use_awaitable);
         a->cancel();
         co_await finished(a);

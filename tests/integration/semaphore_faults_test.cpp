@@ -10,7 +10,7 @@ using namespace paddock::test;
 
 CO_TEST("a connection cut anywhere costs two free permits nothing but time") {
     test.time_limit(120s);
-    semaphore_scene s(executor);
+    semaphore_scene s(executor, 2, {}, short_session(4s));
     s.direct.make_path(s.path + "/leases");
     s.direct.make_path(s.path + "/locks");
     co_await s.zk.connect();
@@ -25,14 +25,14 @@ CO_TEST("a connection cut anywhere costs two free permits nothing but time") {
         co_await s.until_connected();
     }
     MESSAGE(s.proxy.cuts() << " cuts");
-    CHECK(s.proxy.cuts() >=
-          2 * 3 * 8); // place, list, two leases, list, delete of the place and of the leases
+    // Place, list, two leases, list, delete of the place and of the leases.
+    CHECK(s.proxy.cuts() >= 2 * 8 * test.full_or_brief(3, 1));
     CHECK(s.zk.epoch() == 1);
 }
 
 CO_TEST("a connection cut anywhere costs two permits that are waited for nothing but time") {
     test.time_limit(120s);
-    semaphore_scene s(executor);
+    semaphore_scene s(executor, 2, {}, short_session(4s));
     s.direct.make_path(s.path + "/locks");
     co_await s.zk.connect();
     cut_sweep sweep(test, s.proxy, cut_sweep::in_turns);
@@ -57,14 +57,14 @@ CO_TEST("a connection cut anywhere costs two permits that are waited for nothing
         co_await s.until_connected();
     }
     MESSAGE(s.proxy.cuts() << " cuts");
-    CHECK(s.proxy.cuts() >= 20);
+    CHECK(s.proxy.cuts() >= test.full_or_brief(20, 4));
     CHECK(s.zk.epoch() == 1);
 }
 
 CO_TEST("a connection cut anywhere costs permits of a counter nothing but time") {
     test.time_limit(120s);
     const auto counter = fresh_root() + "/limit";
-    semaphore_scene s(executor, 1, {.counter = counter});
+    semaphore_scene s(executor, 1, {.counter = counter}, short_session(4s));
     co_await s.zk.connect();
     cut_sweep sweep(test, s.proxy, cut_sweep::in_turns);
     while (sweep.next()) {
@@ -83,7 +83,7 @@ CO_TEST("a connection cut anywhere costs permits of a counter nothing but time")
         co_await s.until_connected();
     }
     MESSAGE(s.proxy.cuts() << " cuts");
-    CHECK(s.proxy.cuts() >= 20);
+    CHECK(s.proxy.cuts() >= test.full_or_brief(20, 4));
     CHECK(s.zk.epoch() == 1);
 }
 
@@ -190,9 +190,7 @@ CO_TEST("a session that expires under the creates starts the acquisition anew") 
                         {direction::down, opcode::children2}};
     for (const auto& at : points) {
         co_await s.until_epoch(epoch++);
-        s.proxy.hold_if(at.way, [&](const frame& f) {
-            return f.opcode == at.opcode && f.path.starts_with(s.path + "/leases");
-        });
+        s.proxy.hold_from(at.way, at.opcode, s.path + "/leases");
         const auto a = ask(s.pool, 2);
         const auto b = ask(s.pool);
         co_await eventually([&] { return s.proxy.waiting(at.way) > 0; });
@@ -227,9 +225,7 @@ CO_TEST("leases whose creates were lost are found again, and none is made twice"
     s.direct.make_path(s.path + "/leases");
     s.direct.make_path(s.path + "/locks");
     co_await s.zk.connect();
-    s.proxy.hold_if(direction::down, [&](const frame& f) {
-        return f.opcode == opcode::create2 && f.path.starts_with(s.path + "/leases");
-    });
+    s.proxy.hold_from(direction::down, opcode::create2, s.path + "/leases");
     const auto a = ask(s.pool, 20);
     co_await s.until(20, 1);
     const auto before = s.leases();

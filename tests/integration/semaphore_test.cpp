@@ -298,8 +298,9 @@ CO_TEST("one permit: a semaphore as a mutex") {
     client other(executor, shared_server().address());
     semaphore theirs(other, s.path, 1);
     int inside = 0, turns = 0;
+    const int rounds = test.full_or_brief(50, 10);
     const auto work = [&](semaphore& pool) -> asio::awaitable<void> {
-        for (int i = 0; i < 50; ++i) {
+        for (int i = 0; i < rounds; ++i) {
             guard hold = co_await pool.acquire();
             CHECK(++inside == 1);
             ++turns;
@@ -315,7 +316,7 @@ CO_TEST("one permit: a semaphore as a mutex") {
             --open;
         });
     co_await eventually([&] { return open == 0; });
-    CHECK(turns == 100);
+    CHECK(turns == 2 * rounds);
     co_await s.until(0, 0);
 }
 
@@ -325,9 +326,10 @@ CO_TEST("a crowd of clients takes one to three of five permits, and never more t
     std::vector<std::unique_ptr<client>> clients;
     std::vector<std::unique_ptr<semaphore>> pools;
     int taken = 0, most = 0, open = 0;
+    const int rounds = test.full_or_brief(12, 2);
     const auto work = [&](semaphore& pool, unsigned seed) -> asio::awaitable<void> {
         std::minstd_rand random(seed);
-        for (int i = 0; i < 12; ++i) {
+        for (int i = 0; i < rounds; ++i) {
             const int count = 1 + static_cast<int>(random() % 3);
             guard hold = co_await pool.acquire(count);
             taken += count;

@@ -18,11 +18,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <iterator>
 #include <memory>
-#include <numeric>
 #include <optional>
-#include <random>
+#include <ranges>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -43,7 +44,8 @@
 // could ever resume it, when an exception escapes, and when the io_context still has work after the
 // body and everything local to it are gone. CHECK and REQUIRE work as usual; keep `co_await` out of
 // their arguments (g++ 12 miscompiles it in large expressions). Decorators work too:
-// CO_TEST("…" * doctest::should_fail()).
+// CO_TEST("…" * doctest::should_fail()); SUBCASE does not, because the body may run more than once:
+// see co_context::each.
 
 namespace paddock::test {
 
@@ -78,6 +80,22 @@ public:
         return number < end;
     }
 
+    /// Such rounds, one for each combination:
+    ///     for (const auto& round : test.each(ways_out, places)) {
+    ///         const auto& at = std::get<place>(round);
+    template <class... Ranges>
+    auto each(const Ranges&... choices);
+
+    /// For tests of many, or of a long time, which have too many steps to be destroyed after each:
+    /// the second, when that is what the test is run for.
+    template <class Full, class Brief>
+    std::common_type_t<Full, Brief> full_or_brief(Full full, Brief brief) {
+        if (brief_) {
+            return brief;
+        }
+        return full;
+    }
+
 private:
     friend class co_run;
     struct round {
@@ -87,11 +105,54 @@ private:
 
     std::chrono::milliseconds limit_ = 20s;
     bool leftover_allowed_ = false;
-    std::size_t steps_ = 0; ///< handlers that have been run
+    std::size_t steps_ = 0; ///< the number of the handler that is run
     std::vector<round> rounds_;
     std::optional<std::size_t> destined_; ///< the round to be destroyed in
     bool arrived_ = false;
+    bool brief_ = false;
 };
+
+/// What co_context::each goes through, once.
+template <class... T>
+class combinations {
+public:
+    combinations(co_context& test, std::vector<std::tuple<T...>> all)
+        : test_(test), all_(std::move(all)) {}
+
+    class iterator {
+    public:
+        explicit iterator(combinations& of) : of_(of) {}
+        const std::tuple<T...>& operator*() const { return of_.all_[number_]; }
+        void operator++() { ++number_; }
+        bool operator!=(std::default_sentinel_t) {
+            return of_.test_.begin_round(number_, of_.all_.size());
+        }
+
+    private:
+        combinations& of_;
+        std::size_t number_ = 0;
+    };
+    iterator begin() { return iterator(*this); }
+    std::default_sentinel_t end() const { return {}; }
+
+private:
+    co_context& test_;
+    std::vector<std::tuple<T...>> all_;
+};
+
+template <class... Ranges>
+auto co_context::each(const Ranges&... choices) {
+    std::vector<std::tuple<std::ranges::range_value_t<Ranges>...>> all;
+    const std::size_t count = (std::size(choices) * ...);
+    for (std::size_t n = 0; n < count; ++n) {
+        auto rest = n;
+        const auto next = [&](const auto& from) {
+            return from[std::exchange(rest, rest / std::size(from)) % std::size(from)];
+        };
+        all.push_back({next(choices)...});
+    }
+    return combinations(*this, std::move(all));
+}
 
 namespace detail {
 
@@ -193,13 +254,16 @@ using co_test_body = asio::awaitable<void> (*)(co_context&, asio::io_context&,
 /// One run of a body on a context of its own.
 class co_run {
 public:
+    enum class form { full, brief };
+
     /// What a whole run was like.
     struct path {
         std::size_t steps; ///< handlers that were run
         std::vector<co_context::round> rounds;
     };
 
-    explicit co_run(co_test_body body) {
+    explicit co_run(co_test_body body, form how = form::full) {
+        context.brief_ = how == form::brief;
         asio::co_spawn(io, body(context, io, io.get_executor()), [this](std::exception_ptr e) {
             failure = e;
             done = true;
@@ -222,10 +286,10 @@ public:
                 FAIL_CHECK("the test left work behind in its io_context");
             }
         }
-        return {context.steps_, context.rounds_};
+        return {context.steps_ - 1, context.rounds_};
     }
 
-    /// Runs it as far as the step of a whole run, by the shortest way.
+    /// Runs it as far as behind the step of a whole run, by the shortest way.
     void up_to(std::size_t step, const path& whole) {
         const auto later =
             std::upper_bound(whole.rounds.begin(), whole.rounds.end(), step,
@@ -252,28 +316,24 @@ private:
     asio::io_context io{1}; // last, so that what is left in it goes first
 };
 
-/// PADDOCK_TEARDOWN=2s: every test is run again and again, and destroyed after another step of it
-/// each time, in no order, for about so long or until there is no step left.
-/// PADDOCK_TEARDOWN=every: however long it takes.
-inline void run_co_test(co_test_body body) {
-    const auto whole = co_run(body).to_end();
-    const char* const wanted = std::getenv("PADDOCK_TEARDOWN");
-    if (!wanted) {
-        return;
-    }
-    const bool every = std::string(wanted) == "every";
-    const std::chrono::duration<double> patience(every ? 1e9 : std::stod(wanted));
-    const auto begin = std::chrono::steady_clock::now();
-    std::vector<std::size_t> stops(whole.steps);
-    std::iota(stops.begin(), stops.end(), std::size_t{0});
-    std::shuffle(stops.begin(), stops.end(), std::mt19937(std::random_device()()));
-    std::size_t tried = 0;
-    for (; tried < whole.steps && std::chrono::steady_clock::now() - begin < patience; ++tried) {
+/// Runs the brief form of a test once as a whole, and then again and again, destroyed after another
+/// of its steps each time.
+inline void tear_down(co_test_body body) {
+    const auto whole = co_run(body, co_run::form::brief).to_end();
+    for (std::size_t step = 1; step < whole.steps; ++step) {
         // Nothing else would tell after a crash.
-        std::fprintf(stderr, "teardown after %zu of %zu steps\n", stops[tried], whole.steps);
-        co_run(body).up_to(stops[tried], whole);
+        std::fprintf(stderr, "teardown after %zu of %zu steps\n", step, whole.steps);
+        co_run(body, co_run::form::brief).up_to(step, whole);
     }
-    std::fprintf(stderr, "teardown at %zu of %zu steps\n", tried, whole.steps);
+}
+
+/// PADDOCK_TEARDOWN=every: tests are torn down after every step, instead.
+inline void run_co_test(co_test_body body) {
+    if (std::getenv("PADDOCK_TEARDOWN")) {
+        tear_down(body);
+    } else {
+        co_run(body).to_end();
+    }
 }
 
 } // namespace paddock::test
@@ -283,7 +343,9 @@ inline void run_co_test(co_test_body body) {
 #define PADDOCK_CO_TEST(body, ...)                                                                 \
     static boost::asio::awaitable<void> body(paddock::test::co_context&, boost::asio::io_context&, \
                                              boost::asio::any_io_executor);                        \
-    TEST_CASE(__VA_ARGS__) { paddock::test::run_co_test(&body); }                                  \
+    TEST_CASE(__VA_ARGS__* doctest::test_suite("coroutines")) {                                    \
+        paddock::test::run_co_test(&body);                                                         \
+    }                                                                                              \
     static boost::asio::awaitable<void> body(                                                      \
         [[maybe_unused]] paddock::test::co_context& test,                                          \
         [[maybe_unused]] boost::asio::io_context& io,                                              \

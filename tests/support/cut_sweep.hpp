@@ -11,7 +11,7 @@ namespace paddock::test {
 
 /// Cuts a connection at every packet of one piece of work: the work is done again and again, each
 /// time with a cut one packet later, until there was none. First for what goes up, then for what
-/// comes down.
+/// comes down. The C client connects again after a 60th of its session timeout: let that be short.
 ///
 ///     cut_sweep sweep(test, proxy, cut_sweep::each_way);
 ///     while (sweep.next()) {
@@ -25,12 +25,20 @@ public:
         in_turns, ///< one of these for each packet
     };
 
+    /// In a test's brief form what is cut each way is cut in turns, and in turns every fifth
+    /// packet.
     cut_sweep(co_context& test, fault_proxy& proxy, kind how)
-        : test_(test), proxy_(proxy), series_(how == each_way ? places.size() : 1) {}
+        : test_(test)
+        , proxy_(proxy)
+        , series_(test.full_or_brief(how == each_way ? places.size() : 1, 1))
+        , stride_(how == each_way ? 1 : test.full_or_brief(1, 5)) {}
 
     /// Plans the next cut, if there is one left.
     bool next() {
-        if (begun_) round_ = proxy_.cuts() > cuts_ ? round_ + 1 : (round_ / most + 1) * most;
+        if (begun_) {
+            const auto next_series = (round_ / most + 1) * most;
+            round_ = proxy_.cuts() > cuts_ ? round_ + stride_ : next_series;
+        }
         begun_ = true;
         proxy_.forget_plans();
         if (!test_.begin_round(round_, 2 * series_ * most)) return false;
@@ -57,6 +65,7 @@ private:
     co_context& test_;
     fault_proxy& proxy_;
     std::size_t series_; ///< for each direction
+    std::size_t stride_; ///< from one packet to the next that is cut
     std::size_t round_ = 0;
     std::size_t cuts_ = 0;
     bool begun_ = false;

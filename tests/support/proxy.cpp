@@ -136,7 +136,7 @@ void fault_proxy::forget_plans() {
     engine_->run([&] {
         for (auto& each : engine_->orders().ways) {
             each.plan.reset();
-            each.hold_if = nullptr;
+            each.hold_from.reset();
         }
     });
 }
@@ -156,15 +156,15 @@ void fault_proxy::hold(direction way) {
     engine_->run([&] { engine_->orders().of(way).hold = true; });
 }
 
-void fault_proxy::hold_if(direction way, std::function<bool(const frame&)> matches) {
-    engine_->run([&] { engine_->orders().of(way).hold_if = std::move(matches); });
+void fault_proxy::hold_from(direction way, std::int32_t opcode, std::string path) {
+    engine_->run([&] { engine_->orders().of(way).hold_from = {opcode, std::move(path)}; });
 }
 
 void fault_proxy::release(direction way) {
     engine_->run([&] {
         auto& orders = engine_->orders().of(way);
         orders.hold = false;
-        orders.hold_if = nullptr;
+        orders.hold_from.reset();
         engine_->for_each([&](proxy_connection& each) { each.release(way); });
     });
 }

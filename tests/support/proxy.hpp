@@ -90,7 +90,7 @@ public:
     /// (0: none; -1: the whole frame), and the connection is cut both ways. Happens once, and
     /// replaces the plan made before for this direction.
     void cut_at(direction way, std::size_t n, std::ptrdiff_t bytes, cut how = cut::fin);
-    /// Takes the plans of `cut_at` and `hold_if` back.
+    /// Takes the plans of `cut_at` and `hold_from` back.
     void forget_plans();
 
     /// While on, connections are accepted but nothing at all is forwarded, not even their ends.
@@ -102,10 +102,9 @@ public:
 
     /// From now on keeps back whatever comes in this direction on any connection.
     void hold(direction way);
-    /// The same from the first frame on for which `matches` is true, on the connection of that
-    /// frame only. Happens once. The function runs on the proxy's thread and must not call the
-    /// proxy.
-    void hold_if(direction way, std::function<bool(const frame&)> matches);
+    /// The same from the first frame of such a request on, for a path that begins so, on the
+    /// connection of that frame only. Happens once.
+    void hold_from(direction way, std::int32_t opcode, std::string path = {});
     /// Ends both kinds of holding; all that was kept goes out in one burst.
     void release(direction way);
 

@@ -151,8 +151,9 @@ proxy_connection::batch proxy_connection::take_what_is_due(lane& from) {
             });
             break;
         }
-        if (orders.hold_if && orders.hold_if(next.info)) {
-            orders.hold_if = nullptr;
+        const auto& first = orders.hold_from;
+        if (first && next.info.opcode == first->opcode && next.info.path.starts_with(first->path)) {
+            orders.hold_from.reset();
             from.held = true;
             break;
         }

@@ -20,11 +20,15 @@ struct proxy_orders {
         std::ptrdiff_t bytes = 0;
         cut how = cut::fin;
     };
+    struct first_held {
+        std::int32_t opcode = 0;
+        std::string path; ///< how it begins
+    };
     struct per_direction {
         bool hold = false;
         std::chrono::milliseconds delay{0};
         std::optional<cut_plan> plan;
-        std::function<bool(const frame&)> hold_if;
+        std::optional<first_held> hold_from;
     };
     bool black_hole = false;
     per_direction ways[2];

@@ -61,7 +61,8 @@ std::string class_path() {
     return jars + "zookeeper.jar:" + jars + "servlet-api.jar:" + jars + "slf4j-simple.jar";
 }
 
-std::string ask_port(std::uint16_t port, const std::string& command) {
+std::string ask_port(std::uint16_t port, const std::string& command,
+                     std::chrono::milliseconds limit) {
     asio::io_context io;
     tcp::socket socket(io);
     std::string answer;
@@ -78,7 +79,7 @@ std::string ask_port(std::uint16_t port, const std::string& command) {
                              [&](auto, std::size_t bytes) { length = bytes; });
         });
     });
-    io.run_for(scaled(2s));
+    io.run_for(scaled(limit));
     answer.resize(length);
     return answer;
 }
@@ -144,9 +145,11 @@ struct zk_server::state {
 
     void launch() { process.emplace(command(), folder.path().string(), log()); }
 
-    // Whoever answers on the port could be somebody else's server: ours names our folder.
+    // Whoever answers on the port could be somebody else's server: ours names our folder. A server
+    // that is about to start may accept the question, and never answer it.
     bool answers() const {
-        return ask_port(port->number(), "conf").find("dataDir=" + data()) != std::string::npos;
+        const auto answer = ask_port(port->number(), "conf", 200ms);
+        return answer.find("dataDir=" + data()) != std::string::npos;
     }
 
     enum class outcome { ready, ended, late };
@@ -223,7 +226,7 @@ void zk_server::kill() { state_->process.reset(); }
 
 void zk_server::start() {
     if (state_->process) {
-        return;
+        return resume();
     }
     const auto deadline = steady_clock::now() + scaled(60s);
     for (;;) {
@@ -259,7 +262,9 @@ void zk_server::resume() {
     }
 }
 
-std::string zk_server::ask(const std::string& command) const { return ask_port(port(), command); }
+std::string zk_server::ask(const std::string& command) const {
+    return ask_port(port(), command, 2s);
+}
 
 std::string zk_server::log_tail() const { return state_->tail(); }
 

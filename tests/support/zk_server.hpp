@@ -11,7 +11,7 @@ namespace paddock::test {
 struct zk_server_options {
     /// Session timeouts that clients get lie between the two limits, and sessions expire at ticks.
     std::chrono::milliseconds tick_time{500};
-    std::chrono::milliseconds min_session_timeout{1000};
+    std::chrono::milliseconds min_session_timeout{400};
     std::chrono::milliseconds max_session_timeout{60000};
     /// How often the server removes empty containers and TTL nodes that are due.
     std::chrono::milliseconds container_check_interval{60000};
@@ -54,7 +54,8 @@ public:
     void stop();
     /// Ends the process like a power cut. Data that it has acknowledged is kept.
     void kill();
-    /// Starts it again on the same port and data, and waits until it answers (see `id`).
+    /// Starts it again on the same port and data, and waits until it answers (see `id`). If it is
+    /// paused, it goes on.
     void start();
     bool running() const;
     /// Whether it answers. Blocks for a while when it is paused.
@@ -75,7 +76,9 @@ private:
 };
 
 /// The one server that the test cases of an executable share: started by the first call, ended when
-/// the process exits. Who stops, pauses or kills a server needs one of its own.
+/// the process exits. Who stops, pauses or kills a server needs one of its own; in a coroutine test
+/// that is a static one, which is started at the beginning, because the test may run more than
+/// once.
 zk_server& shared_server();
 
 /// A path that no other test case of this process uses, such as "/t17". The node is not created.

@@ -7,6 +7,7 @@
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <stdexcept>
 #include <sys/mman.h>
@@ -131,7 +132,7 @@ TEST_CASE("on its way to be destroyed a test leaves out the rounds before the on
     CHECK(begun == std::vector<std::size_t>{0, 1, 2, 3, 4});
     CHECK(std::exchange(ended, false));
     std::vector<std::size_t> last;
-    for (std::size_t step = 0; step < whole.steps; ++step) {
+    for (std::size_t step = 1; step < whole.steps; ++step) {
         begun.clear();
         co_run(body).up_to(step, whole);
         CHECK(begun.size() <= 1);
@@ -140,6 +141,48 @@ TEST_CASE("on its way to be destroyed a test leaves out the rounds before the on
     CHECK(std::is_sorted(last.begin(), last.end()));
     CHECK(std::set(last.begin(), last.end()).size() == 5);
     CHECK_FALSE(ended);
+}
+
+TEST_CASE("every combination is a round") {
+    static std::set<std::pair<int, char>> seen;
+    const co_test_body body = [](co_context& test, asio::io_context&,
+                                 asio::any_io_executor) -> asio::awaitable<void> {
+        for (const auto& round : test.each(std::array{1, 2, 3}, std::array{'a', 'b'})) {
+            seen.insert({std::get<int>(round), std::get<char>(round)});
+            co_await pause(1ms);
+        }
+    };
+    const auto whole = co_run(body).to_end();
+    CHECK(whole.rounds.size() == 6);
+    CHECK(std::exchange(seen, {}).size() == 6);
+    for (std::size_t step = 1; step < whole.steps; ++step) {
+        const auto before = seen.size();
+        co_run(body).up_to(step, whole);
+        CHECK(seen.size() <= before + 1);
+    }
+    CHECK(seen.size() == 6);
+}
+
+TEST_CASE("a test is torn down after each step of its brief form") {
+    static std::size_t many, runs, ends;
+    many = runs = ends = 0;
+    const co_test_body body = [](co_context& test, asio::io_context&,
+                                 asio::any_io_executor) -> asio::awaitable<void> {
+        ++runs;
+        many = test.full_or_brief(1000, 3);
+        for (std::size_t i = 0; i < many; ++i)
+            co_await pause(1ms);
+        ++ends;
+    };
+    const auto whole = co_run(body, co_run::form::brief).to_end();
+    CHECK(many == 3);
+    runs = ends = 0;
+    tear_down(body);
+    CHECK(many == 3);
+    CHECK(ends == 1);
+    CHECK(runs == whole.steps); // that is the last one
+    static_cast<void>(co_run(body).to_end());
+    CHECK(many == 1000);
 }
 
 TEST_CASE("the counts of the process follow what it does") {
