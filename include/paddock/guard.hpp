@@ -84,9 +84,8 @@ public:
     ///
     /// The work runs on the executor of the coroutine that awaits it: with several threads, let
     /// that be a strand, as for everything that is cancelled. Cancellation safety: passed on to the
-    /// work, once: if the work ignores a total cancellation, it hears neither of another nor of the
-    /// loss (Asio 1.81's parallel_group cancels one time only). Lifetime: the callable is kept
-    /// until the work has ended.
+    /// work, every time, and the loss is so even behind a cancellation that the work has ignored.
+    /// Lifetime: the callable is kept until the work has ended.
     template <typename Work>
     [[nodiscard]] asio::awaitable<detail::work_result<Work>> run(Work work) const {
         return detail::run_until_lost(

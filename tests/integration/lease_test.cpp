@@ -6,6 +6,8 @@
 #include <boost/asio/steady_timer.hpp>
 #include <doctest/doctest.h>
 
+#include <array>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 
@@ -238,6 +240,43 @@ CO_TEST("who cancels the run cancels the work, and hears what the work says") {
         co_await eventually([&] { return done; });
         CHECK(said == asio::error::operation_aborted);
         CHECK(g.valid());
+    }
+}
+
+CO_TEST("work that ignores a cancellation hears the next one, and the loss") {
+    scene s(executor);
+    for (const auto& round : test.each(std::array{false, true})) {
+        const bool by_loss = std::get<bool>(round);
+        const guard g = co_await s.lock.lock();
+        asio::cancellation_signal stop;
+        bool begun = false;
+        std::optional<error_code> said;
+        auto runs = [&]() -> asio::awaitable<void> {
+            co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
+            co_await g.run([&]() -> asio::awaitable<void> {
+                co_await asio::this_coro::reset_cancellation_state(
+                    asio::enable_terminal_cancellation());
+                begun = true;
+                asio::steady_timer long_work(executor, 1h);
+                co_await long_work.async_wait(asio::use_awaitable);
+            });
+        };
+        asio::co_spawn(executor, runs(),
+                       asio::bind_cancellation_slot(stop.slot(), [&](std::exception_ptr failure) {
+                           said = outcome_of([&] {
+                               if (failure) std::rethrow_exception(failure);
+                           });
+                       }));
+        co_await eventually([&] { return begun; });
+        stop.emit(asio::cancellation_type::total);
+        co_await s.zk.exists("/");
+        CHECK_FALSE(said);
+        if (by_loss)
+            s.direct.remove(std::string(g.path()));
+        else
+            stop.emit(asio::cancellation_type::terminal);
+        co_await eventually([&] { return said.has_value(); });
+        CHECK(*said == (by_loss ? error_code(errc::lock_lost) : asio::error::operation_aborted));
     }
 }
 

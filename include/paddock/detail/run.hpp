@@ -3,16 +3,21 @@
 #include <paddock/error.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/async_result.hpp>
 #include <boost/asio/awaitable.hpp>
+#include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
+#include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/deferred.hpp>
-#include <boost/asio/experimental/parallel_group.hpp>
+#include <boost/asio/error.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <exception>
+#include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -34,21 +39,41 @@ asio::awaitable<void> put_result(Work& work, std::optional<Result>& result) {
         result.emplace(co_await work());
 }
 
+/// What the coroutine that waits, the work, and the listener for the loss share.
+struct run_signals {
+    asio::cancellation_signal work, listener;
+    bool lost = false;
+};
+
 /// Runs `work` until it ends, and cancels it when `lost` completes with a reason.
 template <typename Work, typename Lost>
 asio::awaitable<work_result<Work>> run_until_lost(Lost lost, Work work) {
     using result_type = work_result<Work>;
     constexpr bool no_result = std::is_void_v<result_type>;
     const auto executor = co_await asio::this_coro::executor;
+    const auto signals = std::make_shared<run_signals>();
     std::optional<std::conditional_t<no_result, bool, result_type>> result;
-    auto ends = [&] { return put_result(work, result); };
-    auto first = asio::experimental::make_parallel_group(
-        asio::co_spawn(executor, std::move(ends), asio::deferred),
-        lost(asio::bind_executor(executor, asio::deferred)));
-    const auto [order, failure, reason] = co_await std::move(first).async_wait(
-        asio::experimental::wait_for_one(), asio::use_awaitable);
-    if (order[0] == 1 && reason != asio::error::operation_aborted)
-        throw system_error(errc::lock_lost);
+    const auto listener = [signals](error_code reason) {
+        if (reason == asio::error::operation_aborted) return;
+        signals->lost = true;
+        signals->work.emit(asio::cancellation_type::all);
+    };
+    const auto begin = [&](auto handler) {
+        if (auto slot = asio::get_associated_cancellation_slot(handler); slot.is_connected())
+            slot.assign([signals](asio::cancellation_type how) { signals->work.emit(how); });
+        lost(asio::bind_executor(executor,
+                                 asio::bind_cancellation_slot(signals->listener.slot(), listener)));
+        asio::co_spawn(
+            executor, [&] { return put_result(work, result); },
+            asio::bind_cancellation_slot(signals->work.slot(), std::move(handler)));
+    };
+    asio::as_tuple_t<asio::use_awaitable_t<>> token;
+    const auto [failure] =
+        co_await asio::async_initiate<decltype(token), void(std::exception_ptr)>(begin, token);
+    auto state = co_await asio::this_coro::cancellation_state;
+    state.slot().clear();
+    signals->listener.emit(asio::cancellation_type::all);
+    if (signals->lost) throw system_error(errc::lock_lost);
     if (failure) std::rethrow_exception(failure);
     if constexpr (!no_result) co_return std::move(*result);
 }
