@@ -126,7 +126,8 @@ CO_TEST("session after session, each has its number, and ten are enough to show 
 
 CO_TEST("a client that is closed while its session expires is closed") {
     fault_proxy proxy(shared_server().port());
-    for (std::size_t round = 0; test.begin_round(round, 10); ++round) {
+    const std::size_t rounds = test.full_or_brief(10, 4);
+    for (std::size_t round = 0; test.begin_round(round, rounds); ++round) {
         client zk(executor, proxy.address());
         co_await zk.connect();
         tally all;

@@ -152,6 +152,6 @@ CO_TEST("a connection cut anywhere costs nothing but time") {
         co_await s.until_nodes(0, 0, 0);
         co_await s.until_connected();
     }
-    CHECK(s.proxy.cuts() >= test.full_or_brief(6 * 6, 12));
+    CHECK(s.proxy.cuts() >= test.full_or_brief(6 * 6, 6));
     CHECK(s.zk.epoch() == 1);
 }

@@ -9,7 +9,7 @@ using namespace paddock;
 using namespace paddock::test;
 
 CO_TEST("a try_lock and a lock of one owner both end with the client, whenever that is") {
-    const std::size_t latest = test.full_or_brief(10'000, 200);
+    const std::size_t latest = test.full_or_brief(10'000, 80);
     for (std::size_t moment = 0; test.begin_round(moment, latest); moment += 20) {
         recursive_scene s(executor);
         co_await s.zk.connect();
@@ -90,7 +90,7 @@ CO_TEST("a connection cut anywhere changes nothing for owners who wait and hold"
         co_await s.until_line(0);
         co_await s.until_connected();
     }
-    CHECK(s.proxy.cuts() >= test.full_or_brief(18, 6));
+    CHECK(s.proxy.cuts() >= test.full_or_brief(18, 3));
     CHECK(s.zk.epoch() == 1);
 }
 

@@ -26,7 +26,7 @@ CO_TEST("a connection cut anywhere costs two free permits nothing but time") {
     }
     MESSAGE(s.proxy.cuts() << " cuts");
     // Place, list, two leases, list, delete of the place and of the leases.
-    CHECK(s.proxy.cuts() >= 2 * 8 * test.full_or_brief(3, 1));
+    CHECK(s.proxy.cuts() >= test.full_or_brief(2 * 3 * 8, 8));
     CHECK(s.zk.epoch() == 1);
 }
 
@@ -57,7 +57,7 @@ CO_TEST("a connection cut anywhere costs two permits that are waited for nothing
         co_await s.until_connected();
     }
     MESSAGE(s.proxy.cuts() << " cuts");
-    CHECK(s.proxy.cuts() >= test.full_or_brief(20, 4));
+    CHECK(s.proxy.cuts() >= test.full_or_brief(20, 2));
     CHECK(s.zk.epoch() == 1);
 }
 
@@ -83,7 +83,7 @@ CO_TEST("a connection cut anywhere costs permits of a counter nothing but time")
         co_await s.until_connected();
     }
     MESSAGE(s.proxy.cuts() << " cuts");
-    CHECK(s.proxy.cuts() >= test.full_or_brief(20, 4));
+    CHECK(s.proxy.cuts() >= test.full_or_brief(20, 2));
     CHECK(s.zk.epoch() == 1);
 }
 

@@ -25,13 +25,12 @@ public:
         in_turns, ///< one of these for each packet
     };
 
-    /// In a test's brief form what is cut each way is cut in turns, and in turns every fifth
-    /// packet.
+    /// In a test's brief form packets are cut in turns, and only some of them.
     cut_sweep(co_context& test, fault_proxy& proxy, kind how)
         : test_(test)
         , proxy_(proxy)
         , series_(test.full_or_brief(how == each_way ? places.size() : 1, 1))
-        , stride_(how == each_way ? 1 : test.full_or_brief(1, 5)) {}
+        , stride_(test.full_or_brief(1, how == each_way ? 2 : 10)) {}
 
     /// Plans the next cut, if there is one left.
     bool next() {
