@@ -3,6 +3,7 @@
 
 #include "support/admin.hpp"
 #include "support/semaphore_harness.hpp"
+#include "support/way_out.hpp"
 
 #include <doctest/doctest.h>
 
@@ -11,23 +12,9 @@ using namespace paddock::test;
 
 namespace {
 
-enum class way_out { total, terminal, time_limit };
-constexpr way_out ways_out[] = {way_out::total, way_out::terminal, way_out::time_limit};
-
 asking enter(semaphore& pool, std::int32_t count, way_out how) {
     if (how == way_out::time_limit) return ask_for(pool, count, 100ms);
     return ask(pool, count);
-}
-
-asio::awaitable<void> leave(asking a, way_out how) {
-    if (how == way_out::total) a->cancel(asio::cancellation_type::total);
-    if (how == way_out::terminal) a->cancel(asio::cancellation_type::terminal);
-    co_await finished(a);
-    CHECK_FALSE(held(a));
-    if (how == way_out::time_limit)
-        CHECK_MESSAGE(!a->error, a->error.message());
-    else
-        CHECK(a->error == asio::error::operation_aborted);
 }
 
 /// Where the world stands still meanwhile.

@@ -2,10 +2,9 @@
 
 #include "simple_support.hpp"
 #include "support/cut_sweep.hpp"
+#include "support/way_out.hpp"
 
 #include <doctest/doctest.h>
-
-#include <array>
 
 using namespace paddock;
 using namespace paddock::test;
@@ -33,19 +32,16 @@ CO_TEST("a caller who leaves at any point leaves nothing") {
         {false, direction::up, opcode::get},    {false, direction::down, opcode::get},
         {true, direction::down, opcode::multi}, {true, direction::up, opcode::get},
         {true, direction::down, opcode::get}};
-    for (const auto& round : test.each(points, std::array{0, 1, 2})) {
+    for (const auto& round : test.each(points, ways_out)) {
         const auto& at = std::get<point>(round);
-        const auto how = std::get<int>(round);
-        INFO("request " << at.opcode << ", taken " << at.taken << ", way out " << how);
+        const auto how = std::get<way_out>(round);
+        INFO("request " << at.opcode << ", taken " << at.taken << ", way out "
+                        << static_cast<int>(how));
         if (at.taken) s.stranger_takes_it();
         s.proxy.hold_from(at.way, at.opcode);
-        const auto a = how == 2 ? ask_for(s.lock, 100ms) : ask(s.lock);
+        const auto a = how == way_out::time_limit ? ask_for(s.lock, 100ms) : ask(s.lock);
         co_await eventually([&] { return s.proxy.waiting(at.way) > 0; });
-        if (how == 0) a->cancel(asio::cancellation_type::total);
-        if (how == 1) a->cancel(asio::cancellation_type::terminal);
-        co_await finished(a); // while nothing moves
-        CHECK_FALSE(held(a));
-        CHECK(a->error == (how == 2 ? error_code() : asio::error::operation_aborted));
+        co_await leave(a, how); // while nothing moves
         const auto next = ask(s.lock);
         s.proxy.release(at.way);
         if (at.taken) s.direct.remove(s.path);
