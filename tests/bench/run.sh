@@ -5,6 +5,10 @@
 # libzookeeper-mt2 (the runtime package, which does not conflict with -st-dev).
 #   sh tests/bench/run.sh [rounds]
 set -eu
+rounds=${1:-15}
+case $rounds in
+  '' | *[!0-9]* | 0*) echo "rounds: a number from 1 on is wanted, not '$rounds'" >&2; exit 2 ;;
+esac
 root=$(cd "$(dirname "$0")/../.." && pwd)
 . "$root/tests/support/common.sh"
 . "$root/tests/support/server.sh"
@@ -23,7 +27,6 @@ compare() { # what
   run python3 "$root/tests/bench/compare.py" "$root/build-bench/tests/bench" "$server_address" "${1}" "$rounds"
   stop_server
 }
-rounds=${1:-15}
 # A write waits for the disk, which takes the same time from both: so once with it, and once without.
 compare disk
 server_java_options=-Dzookeeper.forceSync=no
