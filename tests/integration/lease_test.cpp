@@ -7,7 +7,6 @@
 #include <doctest/doctest.h>
 
 #include <array>
-#include <optional>
 #include <stdexcept>
 #include <thread>
 
@@ -36,6 +35,24 @@ error_code outcome_of(const std::function<void()>& what) {
     } catch (const system_error& error) {
         return error.code();
     }
+}
+
+/// Runs the work under the guard, beside the test; the run heeds every cancellation.
+template <class Work>
+under_way<> run_beside(asio::any_io_executor executor, const guard& g, Work work) {
+    const auto p = std::make_shared<pending<>>();
+    const auto runs = [](const guard& under, Work what) -> asio::awaitable<void> {
+        co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
+        co_await under.run(std::move(what));
+    };
+    asio::co_spawn(executor, runs(g, std::move(work)),
+                   asio::bind_cancellation_slot(p->stop.slot(), [p](std::exception_ptr failure) {
+                       ++p->times;
+                       p->error = outcome_of([&] {
+                           if (failure) std::rethrow_exception(failure);
+                       });
+                   }));
+    return p;
 }
 
 } // namespace
@@ -218,27 +235,14 @@ CO_TEST("who cancels the run cancels the work, and hears what the work says") {
     scene s(executor);
     const guard g = co_await s.lock.lock();
     for (const auto how : {asio::cancellation_type::terminal, asio::cancellation_type::total}) {
-        asio::cancellation_signal stop;
-        error_code said;
-        bool done = false;
-        auto runs = [&]() -> asio::awaitable<void> {
-            co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
-            co_await g.run([&]() -> asio::awaitable<void> {
-                asio::steady_timer long_work(executor, 1h);
-                co_await long_work.async_wait(asio::use_awaitable);
-            });
-        };
-        asio::co_spawn(executor, runs(),
-                       asio::bind_cancellation_slot(stop.slot(), [&](std::exception_ptr failure) {
-                           said = outcome_of([&] {
-                               if (failure) std::rethrow_exception(failure);
-                           });
-                           done = true;
-                       }));
+        const auto run = run_beside(executor, g, [&]() -> asio::awaitable<void> {
+            asio::steady_timer long_work(executor, 1h);
+            co_await long_work.async_wait(asio::use_awaitable);
+        });
         co_await s.zk.exists("/");
-        stop.emit(how);
-        co_await eventually([&] { return done; });
-        CHECK(said == asio::error::operation_aborted);
+        run->cancel(how);
+        co_await finished(run);
+        CHECK(run->error == asio::error::operation_aborted);
         CHECK(g.valid());
     }
 }
@@ -248,35 +252,25 @@ CO_TEST("work that ignores a cancellation hears the next one, and the loss") {
     for (const auto& round : test.each(std::array{false, true})) {
         const bool by_loss = std::get<bool>(round);
         const guard g = co_await s.lock.lock();
-        asio::cancellation_signal stop;
         bool begun = false;
-        std::optional<error_code> said;
-        auto runs = [&]() -> asio::awaitable<void> {
-            co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
-            co_await g.run([&]() -> asio::awaitable<void> {
-                co_await asio::this_coro::reset_cancellation_state(
-                    asio::enable_terminal_cancellation());
-                begun = true;
-                asio::steady_timer long_work(executor, 1h);
-                co_await long_work.async_wait(asio::use_awaitable);
-            });
-        };
-        asio::co_spawn(executor, runs(),
-                       asio::bind_cancellation_slot(stop.slot(), [&](std::exception_ptr failure) {
-                           said = outcome_of([&] {
-                               if (failure) std::rethrow_exception(failure);
-                           });
-                       }));
+        const auto run = run_beside(executor, g, [&]() -> asio::awaitable<void> {
+            co_await asio::this_coro::reset_cancellation_state(
+                asio::enable_terminal_cancellation());
+            begun = true;
+            asio::steady_timer long_work(executor, 1h);
+            co_await long_work.async_wait(asio::use_awaitable);
+        });
         co_await eventually([&] { return begun; });
-        stop.emit(asio::cancellation_type::total);
+        run->cancel(asio::cancellation_type::total);
         co_await s.zk.exists("/");
-        CHECK_FALSE(said);
+        CHECK_FALSE(run->done());
         if (by_loss)
             s.direct.remove(std::string(g.path()));
         else
-            stop.emit(asio::cancellation_type::terminal);
-        co_await eventually([&] { return said.has_value(); });
-        CHECK(*said == (by_loss ? error_code(errc::lock_lost) : asio::error::operation_aborted));
+            run->cancel(asio::cancellation_type::terminal);
+        co_await finished(run);
+        CHECK(run->error ==
+              (by_loss ? error_code(errc::lock_lost) : asio::error::operation_aborted));
     }
 }
 
