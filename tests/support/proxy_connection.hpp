@@ -7,7 +7,6 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include <deque>
-#include <functional>
 #include <memory>
 #include <optional>
 

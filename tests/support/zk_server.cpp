@@ -145,10 +145,9 @@ struct zk_server::state {
 
     void launch() { process.emplace(command(), folder.path().string(), log()); }
 
-    // Whoever answers on the port could be somebody else's server: ours names our folder. A server
-    // that is about to start may accept the question, and never answer it.
-    bool answers() const {
-        const auto answer = ask_port(port->number(), "conf", 200ms);
+    // Whoever answers on the port could be somebody else's server: ours names our folder.
+    bool answers(std::chrono::milliseconds limit) const {
+        const auto answer = ask_port(port->number(), "conf", limit);
         return answer.find("dataDir=" + data()) != std::string::npos;
     }
 
@@ -158,7 +157,8 @@ struct zk_server::state {
             if (process->wait_for(20ms)) {
                 return outcome::ended;
             }
-            if (answers()) {
+            // About to start it may accept the question, and never answer it: so it is asked again.
+            if (answers(200ms)) {
                 return outcome::ready;
             }
         }
@@ -248,7 +248,7 @@ void zk_server::start() {
 
 bool zk_server::running() const { return state_->process && !state_->process->wait_for(0ms); }
 
-bool zk_server::answers() const { return state_->answers(); }
+bool zk_server::answers() const { return state_->answers(2s); }
 
 void zk_server::pause() {
     if (state_->process) {
