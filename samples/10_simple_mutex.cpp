@@ -2,6 +2,7 @@
 //     simple_mutex [host:port,…]
 #include <paddock/paddock.hpp>
 
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 
@@ -23,8 +24,10 @@ asio::awaitable<void> migrate(std::string servers, std::string name) {
 
     // Executed only while the lock's node and its marker exist.
     std::vector<paddock::operation> steps{paddock::op::create{"/app/migrated-by-" + name}};
-    co_await hold.transaction(steps);
-    std::cout << name << " is done\n";
+    const auto [failed, results] =
+        co_await hold.transaction(steps, asio::as_tuple(asio::use_awaitable));
+    if (failed && failed != paddock::zk_errc::node_exists) throw paddock::system_error(failed);
+    std::cout << name << (failed ? " finds it done before\n" : " is done\n");
     co_await hold.unlock();
     co_await zk.close();
 }

@@ -34,29 +34,30 @@ void save(const std::string& file, const goods& stock) {
 }
 
 struct change {
-    std::string draft; // a file that only this hold knows: the fencing token is in its name
     goods stock;
+    int version; // of the node that was read
 };
 
 asio::awaitable<void> order(paddock::client& zk, paddock::mutex mutex, goods wanted, bool kick) {
     paddock::guard hold = co_await mutex.lock();
+    const auto draft = "stock-" + std::to_string(hold.fencing_token().zxid); // no other hold's
     paddock::guarded_steps<change> steps;
     steps.record = [&]() -> asio::awaitable<change> {
         const auto now = co_await zk.get("/stock-of-goods");
-        co_return change{"stock-" + std::to_string(hold.fencing_token().zxid), load(now.data)};
+        co_return change{load(now.data), now.stat.version};
     };
     steps.operate = [&](change& c) -> asio::awaitable<void> {
         for (const auto& [item, count] : wanted) {
             if ((c.stock[item] -= count) < 0) throw std::runtime_error("too few " + item);
-            save(c.draft, c.stock);
+            save(draft, c.stock);
         }
         if (kick) co_await zk.remove(std::string(hold.path()), -1); // as an administrator may
     };
-    steps.commit = [](change& c) { // executed only if the lock is still held
-        return std::vector<paddock::operation>{paddock::op::set{"/stock-of-goods", c.draft}};
+    steps.commit = [&](change& c) -> std::vector<paddock::operation> { // if as it was read
+        return {paddock::op::set{"/stock-of-goods", draft, c.version}};
     };
-    steps.restore = [](change& c) -> asio::awaitable<void> {
-        std::filesystem::remove(c.draft); // and nothing else: the next holder may be at work
+    steps.restore = [&](change&) -> asio::awaitable<void> {
+        std::filesystem::remove(draft); // and nothing else: the next holder may be at work
         co_return;
     };
     const auto result = co_await paddock::guarded(hold, std::move(steps));

@@ -1,6 +1,7 @@
-// What no lock can prevent: a holder that is paused for longer than its lease, and writes late. The
-// database remembers the greatest fencing token that it has seen, and refuses smaller ones.
-//     fencing [host:port,…]       leaves price.sqlite in the current folder
+// What no lock can prevent: a holder that is paused for longer than its lease, and writes late. So
+// each claims the last ticket with its fencing token, then reads, then writes only where the token
+// is still its own. If only smaller tokens were refused, both would sell it.
+//     fencing [host:port,…]       leaves tickets.sqlite in the current folder
 #include <paddock/paddock.hpp>
 
 #include <boost/asio/co_spawn.hpp>
@@ -8,82 +9,81 @@
 #include <boost/asio/use_future.hpp>
 
 #include <chrono>
-#include <future>
 #include <iostream>
-#include <memory>
 #include <sqlite3.h>
 #include <stdexcept>
 #include <string>
 
 namespace asio = boost::asio;
-using namespace std::chrono_literals;
 
-using database = std::unique_ptr<sqlite3, decltype(&sqlite3_close)>;
+sqlite3* db = nullptr;
 
-void need(sqlite3* db, int code) {
+void need(int code) {
     if (code != SQLITE_OK) throw std::runtime_error(sqlite3_errmsg(db));
 }
 
-database open_price() {
-    sqlite3* db = nullptr;
-    const int code = sqlite3_open("price.sqlite", &db);
-    database owned(db, &sqlite3_close);
-    need(db, code);
-    return owned;
+/// The number that a statement reads, or else of the rows that it has changed.
+int run(const char* sql, paddock::fencing_token token = {}, int rest = 0) {
+    sqlite3_stmt* statement = nullptr;
+    need(sqlite3_prepare_v2(db, sql, -1, &statement, nullptr));
+    sqlite3_bind_int64(statement, 1, token.zxid);
+    sqlite3_bind_int64(statement, 2, static_cast<sqlite3_int64>(token.sub));
+    sqlite3_bind_int(statement, 3, rest);
+    const bool reads = sqlite3_step(statement) == SQLITE_ROW;
+    const int number = reads ? sqlite3_column_int(statement, 0) : sqlite3_changes(db);
+    need(sqlite3_finalize(statement)); // says what went wrong in the step
+    return number;
 }
 
-/// Compares the tokens and writes in one step, and says whether it has written.
-bool write(sqlite3* db, int cents, paddock::fencing_token token) {
-    const auto sql = "UPDATE price SET cents = ?1, token = ?2 WHERE token <= ?2";
-    sqlite3_stmt* update = nullptr;
-    need(db, sqlite3_prepare_v2(db, sql, -1, &update, nullptr));
-    sqlite3_bind_int(update, 1, cents);
-    sqlite3_bind_int64(update, 2, token.zxid);
-    sqlite3_step(update);
-    need(db, sqlite3_finalize(update)); // says what went wrong in the step
-    return sqlite3_changes(db) == 1;
+/// Claim, then read. A larger token in the store means that the lock is lost.
+int tickets_for(paddock::fencing_token mine) {
+    const auto claim = "UPDATE tickets SET zxid = ?1, sub = ?2 WHERE (zxid, sub) <= (?1, ?2)";
+    if (run(claim, mine) != 1) throw paddock::system_error(paddock::errc::lock_lost);
+    return run("SELECT rest FROM tickets");
 }
 
-asio::awaitable<void> next_holder(std::string servers) {
+void sell(const std::string& who, int rest, paddock::fencing_token mine) {
+    const auto write = "UPDATE tickets SET rest = ?3 WHERE (zxid, sub) = (?1, ?2)";
+    std::cout << who << (run(write, mine, rest) == 1 ? ": sold\n" : ": refused\n");
+}
+
+asio::awaitable<void> next_holder(std::string servers, bool& has_read) {
     paddock::client zk(co_await asio::this_coro::executor, servers);
-    paddock::mutex mutex(zk, "/locks/price");
+    paddock::mutex mutex(zk, "/locks/tickets");
     paddock::guard hold = co_await mutex.lock(); // suspended until the other's session is over
-    const bool written = write(open_price().get(), 120, hold.fencing_token());
-    std::cout << "the next holder: " << (written ? "written\n" : "refused\n");
-    co_await hold.unlock();
-    co_await zk.close();
+    const int found = tickets_for(hold.fencing_token());
+    has_read = true;
+    co_await zk.exists("/"); // now the other one comes back, and writes late
+    sell("the next holder", found - 1, hold.fencing_token());
 }
 
-asio::awaitable<void> paused_holder(std::string servers) {
-    paddock::client_options options;
-    options.session_timeout = 2s;
+asio::awaitable<void> first_holder(std::string servers) {
+    const paddock::client_options options{.session_timeout = std::chrono::seconds(2)};
     paddock::client zk(co_await asio::this_coro::executor, servers, options);
-    paddock::mutex mutex(zk, "/locks/price");
+    paddock::mutex mutex(zk, "/locks/tickets");
     paddock::guard hold = co_await mutex.lock();
+    const int found = tickets_for(hold.fencing_token());
     std::cout << "the first holder, before its pause: valid " << hold.valid() << '\n';
-    // Its only thread stands still, as if the process was stopped, until the next one has written.
-    std::async(std::launch::async, [&] {
-        asio::io_context other;
-        auto done = co_spawn(other, next_holder(servers), asio::use_future);
-        other.run();
-        done.get();
-    }).get();
+    // Its event loop stands still, as if the process was stopped, until the next one has read.
+    asio::io_context other;
+    bool has_read = false;
+    auto next = co_spawn(other, next_holder(servers, has_read), asio::use_future);
+    while (!has_read && other.run_one() > 0) {
+    }
     std::cout << "the first holder, after its pause: valid " << hold.valid() << '\n';
     // To ask valid() first is no protection: the pause may come right after the answer.
-    const bool written = write(open_price().get(), 90, hold.fencing_token());
-    std::cout << "the first holder: " << (written ? "written\n" : "refused\n");
-    co_await zk.close();
+    sell("the first holder", found - 1, hold.fencing_token());
+    other.run();
+    next.get();
 }
 
 int main(int argc, char** argv) {
-    const auto sql = "DROP TABLE IF EXISTS price;" // a new ensemble begins with small tokens again
-                     "CREATE TABLE price (cents INTEGER, token INTEGER);"
-                     "INSERT INTO price VALUES (100, 0)";
-    const database db = open_price();
-    need(db.get(), sqlite3_exec(db.get(), sql, nullptr, nullptr, nullptr));
+    need(sqlite3_open("tickets.sqlite", &db));
+    const auto sql = "DROP TABLE IF EXISTS tickets; CREATE TABLE tickets (rest, zxid, sub);"
+                     "INSERT INTO tickets VALUES (1, 0, 0)";
+    need(sqlite3_exec(db, sql, nullptr, nullptr, nullptr)); // tokens of a new ensemble are small
     asio::io_context io;
-    auto done =
-        co_spawn(io, paused_holder(argc > 1 ? argv[1] : "localhost:2181"), asio::use_future);
+    auto done = co_spawn(io, first_holder(argc > 1 ? argv[1] : "localhost:2181"), asio::use_future);
     io.run();
     done.get();
 }

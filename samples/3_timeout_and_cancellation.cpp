@@ -34,8 +34,8 @@ asio::awaitable<void> work(std::string servers) {
 
     co_await hold.unlock();
     paddock::guard now_ours = co_await same.try_lock_for(1s);
-    std::cout << (now_ours ? "and now it is ours\n" : "somebody else was faster\n");
-    co_await now_ours.unlock();
+    std::cout << (now_ours ? "and now it is ours\n" : "another was faster\n");
+    if (now_ours) co_await now_ours.unlock(); // an empty guard has nothing to give back
     co_await zk.close();
 }
 

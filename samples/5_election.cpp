@@ -29,7 +29,11 @@ asio::awaitable<void> candidate(paddock::client& zk, std::string name) {
     paddock::guard leadership = co_await votes.campaign();
     std::cout << name << " leads, with token " << leadership.fencing_token().zxid << '\n';
     asio::steady_timer work(co_await asio::this_coro::executor, 50ms);
-    co_await work.async_wait(asio::use_awaitable); // or leadership.lost(), whatever comes first
+    const auto first = co_await (work.async_wait(asio::use_awaitable) || leadership.lost());
+    if (first.index() == 1) { // it was lost before the work was done, and the work was cancelled
+        std::cout << name << " leads no more: " << std::get<1>(first).message() << '\n';
+        co_return;
+    }
     std::cout << name << " resigns\n";
     co_await leadership.unlock();
 }

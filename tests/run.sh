@@ -2,6 +2,7 @@
 # Builds paddock and runs its tests. The last line is "N passed, N failed".
 #
 #   sh tests/run.sh [--quick] [--asan | --tsan] [--teardown] [--clang] [--no-install] [filter…]
+#   sh tests/run.sh --tidy
 #
 #   --quick       leaves out what takes longer than a minute
 #   --asan        with g++'s address and undefined behaviour sanitizers
@@ -9,6 +10,7 @@
 #   --teardown    instead of the tests: every coroutine test is run again and again, and destroyed on
 #                 its way, after another of its steps each time
 #   --clang       with clang 14 instead of g++
+#   --tidy        instead of the tests: clang-tidy 14 reads lib/, and .clang-tidy says what it looks for
 #   --build-only  builds, two files at a time, and runs nothing
 #   --no-install  does not check the installation
 #   --werror      warnings are errors
@@ -26,6 +28,28 @@ give_up() {
   exit 1
 }
 
+# Meson's unity build joins sources into a few large files: Asio's headers, which take clang-tidy most of the
+# time, are read once in each of them.
+check_tidy() { # build folder
+  export CXX=clang++-14
+  configure "$1" -Dtests=disabled -Dsamples=disabled -Dunity=on -Dunity_size=11 ||
+    give_up "The configuration failed."
+  # Makes those files anew if lib/meson.build has changed since.
+  run ninja -C "$1" build.ninja || give_up "The configuration failed."
+  found=$1/meson-logs/clang-tidy.txt
+  if run run-clang-tidy-14 -p "$1" -j "$(nproc)" -quiet -config "$(cat "$root/.clang-tidy")" paddock-unity \
+    >"$found" 2>&1; then
+    echo "1 passed, 0 failed"
+    return
+  fi
+  echo "===== clang-tidy"
+  # Without the command lines, which have the whole configuration in them.
+  sed -e '/^clang-tidy-14 /,/paddock-unity[0-9]*\.cpp$/d' -e '/ warnings generated\.$/d' "$found"
+  echo "====="
+  echo "0 passed, 1 failed"
+  return 1
+}
+
 sanitizer=
 compiler=g++
 werror=
@@ -33,6 +57,7 @@ quick=
 no_install=
 teardown=
 build_only=
+tidy=
 left=$#
 while [ "$left" -gt 0 ]; do
   argument=$1
@@ -41,6 +66,7 @@ while [ "$left" -gt 0 ]; do
     --asan | --tsan) sanitizer=${argument#--} ;;
     --teardown) teardown=yes ;;
     --clang) compiler=clang++-14 ;;
+    --tidy) tidy=yes compiler=clang++-14 ;;
     --werror) werror=yes ;;
     --quick) quick=yes ;;
     --no-install) no_install=yes ;;
@@ -53,6 +79,7 @@ done
 
 variant=${sanitizer:-plain}
 [ "$compiler" = g++ ] || variant=clang${sanitizer:+-$sanitizer}
+[ -z "$tidy" ] || variant=tidy
 build=${PADDOCK_BUILD:-$root/build-$variant${werror:+-werror}}
 patience=1
 wrapper=
@@ -60,9 +87,10 @@ compiler_package=
 [ "$compiler" = g++ ] || compiler_package=clang-14:clang++-14
 [ -z "$sanitizer" ] || interop_packages=
 
+packages="$server_packages $test_packages $interop_packages"
+[ -z "$tidy" ] || packages=$tidy_packages
 # shellcheck disable=SC2086
-need_packages $build_packages $server_packages $test_packages $interop_packages $compiler_package ||
-  exit 1
+need_packages $build_packages $compiler_package $packages || exit 1
 
 [ -z "$quick" ] || set -- "$@" --no-suite slow
 [ -z "$no_install" ] || set -- "$@" --no-suite install
@@ -102,6 +130,11 @@ export TMPDIR
 trap 'end_child; rm -rf "$TMPDIR"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
+
+if [ -n "$tidy" ]; then
+  check_tidy "$build"
+  exit
+fi
 
 # shellcheck disable=SC2086
 configure "$build" $options || give_up "The configuration failed."

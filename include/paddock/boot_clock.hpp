@@ -4,8 +4,10 @@
 
 namespace paddock {
 
-/// The clock of leases and deadlines: CLOCK_BOOTTIME, which goes on while the machine is suspended.
-/// All processes of one machine see the same one.
+struct [[gnu::visibility("default")]] boot_clock;
+
+/// The clock of leases and deadlines: CLOCK_BOOTTIME, which continues while the machine is
+/// suspended. All processes of one machine read the same clock.
 struct boot_clock {
     using duration = std::chrono::nanoseconds;
     using rep = duration::rep;
@@ -13,7 +15,9 @@ struct boot_clock {
     using time_point = std::chrono::time_point<boot_clock>;
     static constexpr bool is_steady = true;
 
-    /// Any thread; costs no system call.
+    /// Reads the clock without a system call.
+    ///
+    /// Thread safety: any thread may call it at any time.
     static time_point now() noexcept;
 };
 

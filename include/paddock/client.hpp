@@ -1,5 +1,6 @@
 #pragma once
 
+#include <paddock/detail/access.hpp>
 #include <paddock/detail/initiate.hpp>
 #include <paddock/error.hpp>
 #include <paddock/options.hpp>
@@ -10,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,36 +22,89 @@ namespace detail {
 class core;
 }
 
+/// The state of a client.
 enum class client_state {
     connecting, ///< there is no session yet
-    connected,  ///< requests are answered
-    suspended,  ///< the connection is lost; the session, and every lock in it, is perhaps alive
-    expired,    ///< the session is over, and a new one is about to be asked for
-    closed,     ///< for good
+    connected,  ///< the ensemble answers requests
+    suspended,  ///< the connection is lost; the session, and every lock in it, may be alive
+    expired,    ///< the session has expired, and the client is about to open a new one
+    closed,     ///< the client is closed, for ever
 };
 
-/// An application's use of one ZooKeeper ensemble. It connects when it is first needed, reconnects
-/// by itself, and opens a new session (the next epoch) when its session has expired.
+class [[gnu::visibility("default")]] client;
+
+/// An application's use of one ZooKeeper ensemble. The client connects when an operation first
+/// needs a connection, reconnects by itself, and opens a new session (the next epoch) when its
+/// session has expired.
 ///
-/// Executor: completions come on the handler's associated executor, by default on get_executor().
-/// Inside, the client has one strand of its own on that executor.
-/// Lifetime: every operation may outlive this object; the destructor closes the client as close()
-/// does, in the background. When the executor never runs again the session, and the locks in it,
-/// live on until the session times out: `co_await close()` before the end.
-/// Thread safety: distinct objects any thread; one object: its const members and all its operations
-/// may be called from any thread at the same time.
-/// Cancellation: every operation accepts total and terminal cancellation and then completes with
-/// `asio::error::operation_aborted`, at once. A request that was already sent is executed all the
-/// same.
+/// **For all operations** of a client, and of the objects that use it:
+///
+/// Completion: every operation completes exactly once. The one exception is the end of the
+/// execution context: as with Asio's own objects, the context destroys the handlers of pending
+/// operations without calling them, and so does an operation that begins during that destruction or
+/// later.
+///
+/// Cancellation safety: every operation accepts total and terminal cancellation, and then completes
+/// with `asio::error::operation_aborted` at once. The ensemble still executes a request that the
+/// client has sent before.
+///
+/// Executor: an operation completes on the handler's associated executor, by default on
+/// get_executor(). Inside, the client has one strand of its own on that executor.
+///
+/// Lifetime: every operation may outlive this object. The destructor closes the client as close()
+/// does, in the background. If the executor never runs again, the session and the locks in it may
+/// live on until the session times out: `co_await close()` before the end of the program. (The
+/// destructor of an execution context with a connected client waits for the server for at most
+/// 50 ms.) From its first operation on, an idle client keeps its executor's `io_context::run()`
+/// from returning, because the client must keep its session alive; close() and the destructor end
+/// that.
+///
+/// Thread safety: any thread may use distinct objects. Any number of threads may call the const
+/// members and all operations of one object at the same time.
+///
+/// Fork: the session, and every lock in it, stays with the parent. The child sends nothing, and all
+/// its guards are invalid. If the program calls `notify_fork` on the execution context, as Asio
+/// requires, the child may use the context again. The child's copy of the client is then closed:
+/// pending and new operations complete with `errc::closed`, and the child needs a client of its
+/// own. Without `notify_fork` the child may only destroy its objects and end; it must not run the
+/// execution context. If, moreover, other threads of its parent ran the context, these may have
+/// left Asio's mutexes locked: the child must end by `_exit` or become another program. (A child
+/// that was not made by fork() does not know that its guards are invalid. All clients of a process
+/// share the C client: fork() waits until no other thread is in it.)
+///
+/// **Operations on nodes** wait while the client is not connected. The client repeats a read, and
+/// sync(), across reconnects and sessions until the ensemble answers it; it never sends a write
+/// twice.
+///
+/// Errors of all operations on nodes: the `zk_errc` of the ensemble's refusal; `errc::closed` and
+/// `errc::auth_failed`. A write that the client sent and the ensemble did not answer completes with
+/// `errc::outcome_unknown`: the ensemble may have executed it. `errc::bad_argument` stands for a
+/// malformed path, for what else ZooKeeper would refuse unseen, for a request of more bytes than
+/// client_options::max_request_bytes, and for a watch that belongs to another client, has served
+/// another read, or was moved from; `errc::over_budget` for a watch without room in
+/// client_budgets::watched_path_bytes. In these two cases the client sends nothing.
 class client {
 public:
-    /// Does no I/O. `servers` is a list like `zk1:2181,zk2:2181,zk3`, names or addresses (an IPv6
-    /// address with a port in brackets: `[::1]:2181`), the port 2181 where none is given, and may
-    /// end in a root path: `zk1,zk2/app`.
-    /// Throws `system_error` with `errc::bad_argument` for a malformed list, root or option.
+    /// Creates a client; does no I/O.
+    ///
+    /// `servers` is a list of names or addresses like `zk1:2181,zk2:2181,zk3`. The default port is
+    /// 2181; an IPv6 address with a port stands in brackets: `[::1]:2181`. The list may end in a
+    /// root path: `zk1,zk2/app`.
+    ///
+    /// The client tries addresses at once, and each name as soon as Asio has resolved it. Asio has
+    /// one resolver thread per execution context, which resolves one name after the other for all
+    /// its users: a slow name delays the names behind it. Nothing can interrupt that thread.
+    /// close() does not wait for it, but after close() `io_context::run()` and the context's
+    /// destructor wait for the name that the thread is resolving. Addresses avoid that wait, and
+    /// `options timeout:1 attempts:1` in resolv.conf limits it.
+    ///
+    /// Errors: throws `system_error` with `errc::bad_argument` for a malformed list, root or
+    /// option, and with `errc::wrong_c_client` when the process has loaded libzookeeper_mt instead
+    /// of libzookeeper_st. The latter cannot happen with a libpaddock.so that contains its own copy
+    /// of the C client.
     client(asio::any_io_executor executor, std::string_view servers, client_options options);
-    /// With the default options. Not a default argument: g++ 12 destroys one in the wrong place
-    /// when there is a co_await beside it.
+    /// As above, with the default options. A default argument would not do: g++ 12 destroys it in
+    /// the wrong place when the same expression contains a co_await.
     client(asio::any_io_executor executor, std::string_view servers);
     client(client&&) noexcept;
     client& operator=(client&&) noexcept;
@@ -57,112 +112,143 @@ public:
 
     asio::any_io_executor get_executor() const;
 
+    /// The present state; next_state() waits for a change.
     client_state state() const noexcept;
-    /// The number of sessions so far, the present one included; 0 before the first.
+    /// The number of sessions so far, including the present one; 0 before the first.
     std::uint64_t epoch() const noexcept;
-    /// The id of the present session, 0 if there is none.
+    /// The id of the present session; 0 if there is none.
     std::int64_t session_id() const noexcept;
-    /// The present session's timeout as negotiated, 0 if there is none.
+    /// The timeout that the ensemble has granted to the present session; 0 if there is none.
     std::chrono::milliseconds session_timeout() const noexcept;
 
-    /// Waits until the client is connected.
+    /// Waits until the client is connected. An ensemble that the client cannot reach, or a name
+    /// that it cannot resolve, is not an error: limit the wait with cancellation, and see
+    /// client_options::log.
     ///
     /// Completion signature: `void(error_code)`.
-    /// Errors: `errc::closed`, `errc::auth_failed`. An ensemble that cannot be reached is not an
-    /// error: bound the wait with cancellation.
+    ///
+    /// Errors: `errc::closed`, `errc::auth_failed`.
+    ///
+    /// Cancellation safety, executor, lifetime, thread safety: see the class.
     template <asio::completion_token_for<void(error_code)> Token = default_token>
     [[nodiscard]] auto connect(Token&& token = {}) {
         return detail::initiate<void(error_code)>(get_executor(), std::forward<Token>(token),
                                                   &start_connect, core_);
     }
 
-    /// Ends the session: its ephemeral nodes, and so its locks, are gone when the ensemble has
-    /// heard of it, at the latest after the session timeout. Whatever is pending completes with
-    /// `errc::closed`.
+    /// Closes the client and ends its session. Every pending operation, and every later one,
+    /// completes with `errc::closed`. The client ends the session behind all requests that the
+    /// program has made, and close() waits for the server's confirmation: then the ensemble has
+    /// deleted the session's ephemeral nodes, and so its locks. close() waits for at most one
+    /// second, or for the session timeout if that is shorter. If the server does not answer in
+    /// time, or the connection is lost, the ensemble deletes the nodes when the session times out.
     ///
-    /// Completion signature: `void(error_code)`. Errors: none.
-    /// Cancellation: ends the waiting, not the closing.
+    /// Completion signature: `void(error_code)`.
+    ///
+    /// Errors: none but cancellation.
+    ///
+    /// Cancellation safety: total and terminal; ends the wait, not the close.
+    ///
+    /// Executor, lifetime, thread safety: see the class.
     template <asio::completion_token_for<void(error_code)> Token = default_token>
     [[nodiscard]] auto close(Token&& token = {}) {
         return detail::initiate<void(error_code)>(get_executor(), std::forward<Token>(token),
                                                   &start_close, core_);
     }
 
-    /// Waits until the state is another than `seen`, and says which. States that came and went
-    /// between two calls are not told; epoch() shows whether there was another session.
+    /// Waits until the state differs from `seen`, and returns the new state. The operation does not
+    /// report states that came and went between two calls; epoch() shows whether there was another
+    /// session.
     ///
-    /// Completion signature: `void(error_code, client_state)`. Errors: none but cancellation, and
-    /// what ended the client (`errc::closed`) when `seen` is `closed`, which is the last state.
+    /// Completion signature: `void(error_code, client_state)`.
+    ///
+    /// Errors: `errc::closed` or `errc::auth_failed`, the reason of the close, when `seen` is
+    /// `closed`, which is the last state; otherwise none but cancellation.
+    ///
+    /// Cancellation safety, executor, lifetime, thread safety: see the class.
     template <asio::completion_token_for<void(error_code, client_state)> Token = default_token>
     [[nodiscard]] auto next_state(client_state seen, Token&& token = {}) {
         return detail::initiate<void(error_code, client_state)>(
             get_executor(), std::forward<Token>(token), &start_next_state, core_, seen);
     }
 
-    // Operations on nodes. All of them wait while the client is not connected. Reads are repeated
-    // across reconnects and sessions. A write that was sent and not answered completes with
-    // `errc::outcome_unknown`: it may have been executed. What the ensemble refuses is a `zk_errc`.
-    // A malformed path, and whatever else ZooKeeper would refuse unseen, completes with
-    // `errc::bad_argument`, and nothing is sent.
+    // Operations on nodes. The class comment describes their errors, cancellation safety,
+    // executor, lifetime and thread safety.
 
-    /// Creates a node. Completion signature: `void(error_code, create_result)`.
+    /// Creates a node.
+    ///
+    /// Completion signature: `void(error_code, create_result)`.
     template <asio::completion_token_for<void(error_code, create_result)> Token = default_token>
-    [[nodiscard]] auto create(std::string path, std::string data, create_options how,
+    [[nodiscard]] auto create(std::string path, std::string data, create_options options,
                               Token&& token = {}) {
         return detail::initiate<void(error_code, create_result)>(
             get_executor(), std::forward<Token>(token), &start_create, core_, std::move(path),
-            std::move(data), std::move(how));
+            std::move(data), std::move(options));
     }
 
-    /// Reads a node's data. Completion signature: `void(error_code, get_result)`.
+    /// Reads a node's data.
+    ///
+    /// Completion signature: `void(error_code, get_result)`.
     template <asio::completion_token_for<void(error_code, get_result)> Token = default_token>
     [[nodiscard]] auto get(std::string path, Token&& token = {}) {
         return detail::initiate<void(error_code, get_result)>(
             get_executor(), std::forward<Token>(token), &start_get, core_, std::move(path),
-            no_watch());
+            watched());
     }
-    /// Likewise, and tells `changed` when the data changes or the node is deleted.
+    /// Reads a node's data, and arms `changed` for a change of the data or the deletion of the
+    /// node.
+    ///
+    /// Completion signature: `void(error_code, get_result)`.
     template <asio::completion_token_for<void(error_code, get_result)> Token = default_token>
     [[nodiscard]] auto get(std::string path, watch& changed, Token&& token = {}) {
         return detail::initiate<void(error_code, get_result)>(
             get_executor(), std::forward<Token>(token), &start_get, core_, std::move(path),
-            changed.latch_);
+            watched(detail::access::latch_of(changed)));
     }
 
-    /// Reads a node's stat. A missing node is `zk_errc::no_node`.
+    /// Reads a node's stat. For a missing node the error is `zk_errc::no_node`.
+    ///
     /// Completion signature: `void(error_code, node_stat)`.
     template <asio::completion_token_for<void(error_code, node_stat)> Token = default_token>
     [[nodiscard]] auto exists(std::string path, Token&& token = {}) {
         return detail::initiate<void(error_code, node_stat)>(
             get_executor(), std::forward<Token>(token), &start_exists, core_, std::move(path),
-            no_watch());
+            watched());
     }
-    /// Likewise, and tells `changed` when the node is created, deleted or its data set. The watch
-    /// is armed for a missing node too.
+    /// Reads a node's stat, and arms `changed` for the creation or deletion of the node or a change
+    /// of its data. The read of a missing node arms the watch as well.
+    ///
+    /// Completion signature: `void(error_code, node_stat)`.
     template <asio::completion_token_for<void(error_code, node_stat)> Token = default_token>
     [[nodiscard]] auto exists(std::string path, watch& changed, Token&& token = {}) {
         return detail::initiate<void(error_code, node_stat)>(
             get_executor(), std::forward<Token>(token), &start_exists, core_, std::move(path),
-            changed.latch_);
+            watched(detail::access::latch_of(changed)));
     }
 
-    /// Lists a node's children. Completion signature: `void(error_code, children_result)`.
+    /// Lists a node's children.
+    ///
+    /// Completion signature: `void(error_code, children_result)`.
     template <asio::completion_token_for<void(error_code, children_result)> Token = default_token>
     [[nodiscard]] auto children(std::string path, Token&& token = {}) {
         return detail::initiate<void(error_code, children_result)>(
             get_executor(), std::forward<Token>(token), &start_children, core_, std::move(path),
-            no_watch());
+            watched());
     }
-    /// Likewise, and tells `changed` when a child comes or goes, or the node is deleted.
+    /// Lists a node's children, and arms `changed` for the creation or deletion of a child or the
+    /// deletion of the node.
+    ///
+    /// Completion signature: `void(error_code, children_result)`.
     template <asio::completion_token_for<void(error_code, children_result)> Token = default_token>
     [[nodiscard]] auto children(std::string path, watch& changed, Token&& token = {}) {
         return detail::initiate<void(error_code, children_result)>(
             get_executor(), std::forward<Token>(token), &start_children, core_, std::move(path),
-            changed.latch_);
+            watched(detail::access::latch_of(changed)));
     }
 
-    /// Writes a node's data if it has this version. Completion signature:
-    /// `void(error_code, node_stat)`.
+    /// Writes a node's data if the data has this version.
+    ///
+    /// Completion signature: `void(error_code, node_stat)`.
     template <asio::completion_token_for<void(error_code, node_stat)> Token = default_token>
     [[nodiscard]] auto set(std::string path, std::string data, std::int32_t version,
                            Token&& token = {}) {
@@ -171,24 +257,29 @@ public:
             std::move(data), version);
     }
 
-    /// Deletes a node if it has this version. Completion signature: `void(error_code)`.
+    /// Deletes a node if its data has this version.
+    ///
+    /// Completion signature: `void(error_code)`.
     template <asio::completion_token_for<void(error_code)> Token = default_token>
     [[nodiscard]] auto remove(std::string path, std::int32_t version, Token&& token = {}) {
         return detail::initiate<void(error_code)>(get_executor(), std::forward<Token>(token),
                                                   &start_remove, core_, std::move(path), version);
     }
 
-    /// Lets the server at hand catch up with the leader, so that reads after it see every write
-    /// that was answered before. Completion signature: `void(error_code)`.
+    /// Lets the connected server catch up with the leader: later reads see every write that the
+    /// ensemble answered before this call.
+    ///
+    /// Completion signature: `void(error_code)`.
     template <asio::completion_token_for<void(error_code)> Token = default_token>
     [[nodiscard]] auto sync(std::string path, Token&& token = {}) {
         return detail::initiate<void(error_code)>(get_executor(), std::forward<Token>(token),
                                                   &start_sync, core_, std::move(path));
     }
 
-    /// Executes all steps or none. The error is that of the first step that was refused; the
-    /// results are empty then. Completion signature: `void(error_code,
-    /// std::vector<operation_result>)`.
+    /// Executes all steps or none. If the ensemble refuses a step, the error is that of the first
+    /// refused step, and the results are empty.
+    ///
+    /// Completion signature: `void(error_code, std::vector<operation_result>)`.
     template <asio::completion_token_for<void(error_code, std::vector<operation_result>)> Token =
                   default_token>
     [[nodiscard]] auto multi(std::vector<operation> steps, Token&& token = {}) {
@@ -196,7 +287,9 @@ public:
             get_executor(), std::forward<Token>(token), &start_multi, core_, std::move(steps));
     }
 
-    /// Reads a node's access control list. Completion signature: `void(error_code, acl_result)`.
+    /// Reads a node's access control list.
+    ///
+    /// Completion signature: `void(error_code, acl_result)`.
     template <asio::completion_token_for<void(error_code, acl_result)> Token = default_token>
     [[nodiscard]] auto get_acl(std::string path, Token&& token = {}) {
         return detail::initiate<void(error_code, acl_result)>(
@@ -204,6 +297,7 @@ public:
     }
 
     /// Replaces a node's access control list if the list has this version (`node_stat::aversion`).
+    ///
     /// Completion signature: `void(error_code)`.
     template <asio::completion_token_for<void(error_code)> Token = default_token>
     [[nodiscard]] auto set_acl(std::string path, acl entries, std::int32_t version,
@@ -213,15 +307,15 @@ public:
                                                   std::move(entries), version);
     }
 
-    /// For the locks of this library.
-    const std::shared_ptr<detail::core>& core() const noexcept { return core_; }
-    /// For the tests of this library (session/make_core.hpp).
-    explicit client(std::shared_ptr<detail::core> core) noexcept;
-
 private:
+    friend struct detail::access;
     using core_ptr = std::shared_ptr<detail::core>;
     using latch_ptr = std::shared_ptr<detail::watch_latch>;
-    static latch_ptr no_watch() noexcept { return nullptr; }
+    /// The watch of a read: none, or the inside of the caller's watch, which is null if the caller
+    /// has moved from it.
+    using watched = std::optional<latch_ptr>;
+
+    explicit client(core_ptr core) noexcept;
 
     static void start_connect(detail::handler<void(error_code)>, core_ptr);
     static void start_close(detail::handler<void(error_code)>, core_ptr);
@@ -230,11 +324,11 @@ private:
     static void start_create(detail::handler<void(error_code, create_result)>, core_ptr,
                              std::string, std::string, create_options);
     static void start_get(detail::handler<void(error_code, get_result)>, core_ptr, std::string,
-                          latch_ptr);
+                          watched);
     static void start_exists(detail::handler<void(error_code, node_stat)>, core_ptr, std::string,
-                             latch_ptr);
+                             watched);
     static void start_children(detail::handler<void(error_code, children_result)>, core_ptr,
-                               std::string, latch_ptr);
+                               std::string, watched);
     static void start_set(detail::handler<void(error_code, node_stat)>, core_ptr, std::string,
                           std::string, std::int32_t);
     static void start_remove(detail::handler<void(error_code)>, core_ptr, std::string,

@@ -8,19 +8,22 @@
 
 namespace paddock {
 
-/// One contender in the line of a lock, as the ensemble has it.
+/// One contender of a lock, the holder or one that waits, as its node in the ensemble shows it.
 struct contender {
-    std::string path{};             ///< of its node, without the client's root
-    std::int32_t sequence = 0;      ///< its place in the order
-    bool holder = false;            ///< it has the lock
-    bool shared = false;            ///< it wants it, or has it, beside others
+    std::string path{};             ///< the node's path, without the client's root
+    std::int32_t sequence = 0;      ///< the node's sequence number: its position in the order
+    bool holder = false;            ///< whether it holds the lock
+    bool shared = false;            ///< whether it holds, or waits for, a shared lock
     std::int64_t session = 0;       ///< the session that owns the node
-    paddock::fencing_token token{}; ///< what its guard has, or will have
-    std::string data{};             ///< of the node, as its owner wrote it
-    std::string host{};             ///< from the data, if a paddock program wrote it; else empty
-    std::int64_t pid = 0;           ///< likewise
-    std::string label{};            ///< likewise: mutex_options::label
-    std::chrono::system_clock::time_point since{}; ///< likewise: when it asked for the lock
+    paddock::fencing_token token{}; ///< the fencing token that its guard has or will have
+    std::string data{};             ///< the node's data, as its owner wrote it
+
+    // Read from the data if a paddock program wrote it, otherwise empty:
+    std::string host{};   ///< the host name
+    std::int64_t pid = 0; ///< the process id
+    std::string label{};  ///< mutex_options::label
+    /// When its call entered the queue, or created the node of a simple_mutex or a permit.
+    std::chrono::system_clock::time_point since{};
 };
 
 } // namespace paddock

@@ -15,43 +15,63 @@
 namespace paddock {
 
 namespace detail {
-struct line_lock;
+struct fair_lock;
 }
 
-/// The election of a leader among all processes that use the same ensemble and path. Who campaigns
-/// queues; who is first leads, until it resigns or is lost; then the next in order does. Node names
-/// and data are those of Curator's LeaderLatch, which takes part in the same election.
+class [[gnu::visibility("default")]] election;
+
+/// The election of a leader among all processes that use the same ensemble and path. Candidates
+/// queue in the order of their sequence numbers. The first one leads until it resigns or loses its
+/// hold; then the next in order leads. Node names and data are those of Curator's LeaderLatch,
+/// which takes part in the same election.
 ///
-/// Completions come on the handler's associated executor, by default on the client's.
-/// Lifetime and thread safety: as mutex.
+/// **For all operations**
+///
+/// Executor: an operation completes on the handler's associated executor, by default on the
+/// client's.
+///
+/// Lifetime: a program may destroy the election and its client while operations are pending and
+/// guards hold the leadership. The operations of a destroyed client complete with `errc::closed`.
+///
+/// Thread safety: any thread may call any operation at any time.
 class election {
 public:
-    /// Does no I/O. `path` is the election's directory, below the client's root; missing parents
-    /// are created when they are needed. Throws `system_error` with `errc::bad_argument` for a path
-    /// or id that is not acceptable.
+    /// Creates the object; does no I/O. `path` is the election's directory, below the client's
+    /// root; the first operation that needs missing parents creates them.
+    ///
+    /// Errors: throws `system_error` with `errc::bad_argument` for a path, id or access control
+    /// list that is not acceptable.
     election(const client& zk, std::string_view path, election_options options);
-    /// With the default options: an empty id.
+    /// As above, with the default options: an empty id.
     election(const client& zk, std::string_view path);
 
     asio::any_io_executor get_executor() const;
 
-    /// Waits for leadership. Its guard is the leadership: guard::lost tells of its end, and
-    /// guard::unlock, or the guard's end, resigns. Leadership belongs to one session: a leader
-    /// whose session has expired is none, whatever node it finds.
+    /// Waits for leadership. The guard is the leadership: guard::lost() reports its end;
+    /// guard::unlock() or the guard's destructor resigns. Leadership belongs to one session: a
+    /// leader whose session has expired leads no more, whatever node it finds.
     ///
-    /// Completion signature: `void(error_code, guard)`. Errors and cancellation safety: as
-    /// mutex::lock; who cancels does not take part any more.
+    /// Completion signature: `void(error_code, guard)`.
+    ///
+    /// Errors and cancellation safety: as mutex::lock(). A cancelled candidate leaves the election.
+    ///
+    /// Executor, lifetime, thread safety: see the class.
     template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
     [[nodiscard]] auto campaign(Token&& token = {}) {
         return detail::initiate<void(error_code, guard)>(get_executor(), std::forward<Token>(token),
                                                          &start_campaign, impl_);
     }
 
-    /// Who leads: `contender::data` is the id, `contender::token` the fencing token of that
-    /// leadership. Nothing if nobody takes part. One burst of reads.
+    /// Reads which participant leads: `contender::data` is its id, `contender::token` the fencing
+    /// token of its leadership. Nothing if there is no participant. One burst of reads.
     ///
-    /// Completion signature: `void(error_code, std::optional<contender>)`. Errors: `zk_errc`,
-    /// `errc::closed`. Cancellation safety: total and terminal.
+    /// Completion signature: `void(error_code, std::optional<contender>)`.
+    ///
+    /// Errors: `zk_errc`, `errc::closed`, `errc::auth_failed`.
+    ///
+    /// Cancellation safety: total and terminal.
+    ///
+    /// Executor, lifetime, thread safety: see the class.
     template <asio::completion_token_for<void(error_code, std::optional<contender>)> Token =
                   default_token>
     [[nodiscard]] auto leader(Token&& token = {}) {
@@ -59,10 +79,12 @@ public:
             get_executor(), std::forward<Token>(token), &start_leader, impl_);
     }
 
-    /// Everybody who takes part, the leader first, then those who would follow, in their order.
+    /// Lists all participants: the leader first, then the others in the order in which they would
+    /// follow.
     ///
-    /// Completion signature: `void(error_code, std::vector<contender>)`. Errors and cancellation
-    /// safety: as leader().
+    /// Completion signature: `void(error_code, std::vector<contender>)`.
+    ///
+    /// Errors, cancellation safety, executor, lifetime, thread safety: as leader().
     template <
         asio::completion_token_for<void(error_code, std::vector<contender>)> Token = default_token>
     [[nodiscard]] auto participants(Token&& token = {}) {
@@ -71,13 +93,19 @@ public:
     }
 
     /// Follows the leadership without taking part: waits until the leader is another than the one
-    /// with this fencing token (none: a token of zero), and says who. Leaderships that came and
-    /// went between two calls are not told. Costs one watch.
+    /// with this fencing token (a token of zero stands for none), and returns the leader. The
+    /// operation does not report leaderships that came and went between two calls. It costs one
+    /// watch.
     ///
     ///     std::optional<contender> now = co_await votes.next_leader({});
     ///     for (;;) now = co_await votes.next_leader(now ? now->token : fencing_token());
     ///
-    /// Completion signature, errors and cancellation safety: as leader().
+    /// Completion signature: `void(error_code, std::optional<contender>)`.
+    ///
+    /// Errors: those of leader(), and `errc::over_budget` when client_budgets::watched_path_bytes
+    /// has no room for the watch.
+    ///
+    /// Cancellation safety, executor, lifetime, thread safety: as leader().
     template <asio::completion_token_for<void(error_code, std::optional<contender>)> Token =
                   default_token>
     [[nodiscard]] auto next_leader(fencing_token seen, Token&& token = {}) {
@@ -86,7 +114,7 @@ public:
     }
 
 private:
-    using impl_ptr = std::shared_ptr<const detail::line_lock>;
+    using impl_ptr = std::shared_ptr<const detail::fair_lock>;
 
     static void start_campaign(detail::handler<void(error_code, guard)>, impl_ptr);
     static void start_leader(detail::handler<void(error_code, std::optional<contender>)>, impl_ptr);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <paddock/detail/boost_version.hpp>
+
 #include <boost/asio/error.hpp>
 #include <boost/system/error_code.hpp>
 #include <boost/system/system_error.hpp>
@@ -12,43 +14,53 @@ namespace asio = boost::asio;
 using boost::system::error_code;
 using boost::system::system_error;
 
-/// What paddock itself has to say. Cancellation is always `asio::error::operation_aborted`; what
-/// the ensemble says keeps its number, in `zk_errc`.
+/// The errors of paddock itself. A cancelled operation always completes with
+/// `asio::error::operation_aborted`; an error of the ensemble keeps its number, in `zk_errc`.
 enum class errc : int {
-    /// An argument is not acceptable; the exception's text names it and says why. Nothing was sent.
+    /// An argument is not acceptable. The exception's text names the argument and the reason. The
+    /// client has sent nothing.
     bad_argument = 1,
-    /// The client is not connected, and the operation is one that does not wait for a connection.
+    /// The client is not connected, and the operation does not wait for a connection, or its time
+    /// limit has passed.
     not_connected,
-    /// The session expired before the operation was done. What it held is gone.
+    /// The session expired before the operation was complete. Its locks are lost.
     session_expired,
-    /// The connection was lost after the request was sent: it may have been executed, or not.
+    /// The client lost the connection after it had sent the request: the ensemble may have executed
+    /// the request, or not.
     outcome_unknown,
-    /// The client was closed, or its execution context was shut down.
+    /// The client is closed, its execution context has shut down, or this process is a fork of the
+    /// process that owns the client.
     closed,
-    /// The lock is no longer held: its session expired, or its node was deleted.
+    /// The guard does not hold the lock any more: its session has expired, its lease has lapsed,
+    /// its node is deleted, or a client has revoked the lock.
     lock_lost,
-    /// The node holding the lock was deleted by somebody else.
+    /// Another client has deleted the node that held the lock.
     node_deleted,
-    /// The hold was given back by `unlock`, or by the guard's destructor.
+    /// `unlock` or the guard's destructor has released the lock.
     released,
-    /// The sequence numbers below this directory are nearly used up: drain it and delete it.
+    /// The sequence numbers below this directory are nearly used up: drain the queue and delete
+    /// the directory.
     sequence_exhausted,
     /// A budget of the client (`client_options::budgets`) does not allow another node or watch.
     over_budget,
     /// The ensemble refused the credentials of `client_options::auth`.
     auth_failed,
-    /// No server name of the list could be resolved.
-    host_not_found,
-    /// Somebody asked the holder to give the lock back, and the holder had agreed to be asked.
+    /// A client revoked the lock, and the holder's options allow that
+    /// (`mutex_options::revocable`).
     revoked,
-    /// What was asked for would wait for itself: a shared hold that wants to become exclusive.
+    /// The operation would wait for itself: the upgrade of a shared hold to an exclusive one, or
+    /// the lock() of a recursive_mutex whose owner still has guards of a lost hold.
     would_deadlock,
-    /// For too long nothing has shown that the session is alive: the lock may be somebody else's.
+    /// The lease has lapsed: for too long, no answer has proved that the session is alive. Another
+    /// contender may hold the lock.
     lease_lapsed,
+    /// This process has loaded libzookeeper_mt instead of libzookeeper_st, and paddock's calls
+    /// reach that library.
+    wrong_c_client,
 };
 
-/// The ZooKeeper error codes that an operation can end with. The numbers are ZooKeeper's own
-/// (`ZOO_ERRORS` in zookeeper.h); a code that is not listed here keeps its number as well.
+/// The ZooKeeper error codes with which an operation can complete. The numbers are ZooKeeper's own
+/// (`ZOO_ERRORS` in zookeeper.h); a code that this list does not contain keeps its number as well.
 enum class zk_errc : int {
     system_error = -1,
     runtime_inconsistency = -2,
@@ -79,10 +91,10 @@ enum class zk_errc : int {
 };
 
 /// The category of `errc`, named "paddock".
-const boost::system::error_category& paddock_category() noexcept;
+[[gnu::visibility("default")]] const boost::system::error_category& paddock_category() noexcept;
 
 /// The category of `zk_errc`, named "zookeeper".
-const boost::system::error_category& zookeeper_category() noexcept;
+[[gnu::visibility("default")]] const boost::system::error_category& zookeeper_category() noexcept;
 
 inline error_code make_error_code(errc code) noexcept {
     return {static_cast<int>(code), paddock_category()};

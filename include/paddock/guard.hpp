@@ -1,6 +1,7 @@
 #pragma once
 
 #include <paddock/boot_clock.hpp>
+#include <paddock/detail/access.hpp>
 #include <paddock/detail/initiate.hpp>
 #include <paddock/detail/run.hpp>
 #include <paddock/error.hpp>
@@ -14,156 +15,231 @@
 namespace paddock {
 
 namespace detail {
-class guarded_run;
 class hold;
-} // namespace detail
+}
 
-/// The handle of a hold: as long as it lives, and valid() says so, the lock is held. Move-only. An
-/// empty guard (default constructed, moved from, or from a `try_lock` that found the lock taken)
-/// holds nothing; its waiting operations throw `system_error` with `errc::bad_argument`.
+class [[gnu::visibility("default")]] guard;
+
+/// The handle of a hold: while the guard lives and valid() is true, the caller holds the lock.
+/// Move-only. An empty guard (default constructed, moved from, or the result of a `try_lock` that
+/// found the lock taken) holds nothing; its operations throw `system_error` with
+/// `errc::bad_argument` at the call.
 ///
-/// Thread safety: the const members may be called from any thread at the same time; a
-/// guard may be moved, unlocked and destroyed on any thread, by one at a time.
-/// Lifetime: may outlive its mutex and client (the hold ends with the client) and the execution
-/// context.
+/// **For all operations**
+///
+/// Executor: an operation completes on the handler's associated executor, by default on the
+/// client's.
+///
+/// Lifetime: a guard may outlive its mutex, its client (the hold ends with the client) and the
+/// execution context. In the child of a fork the guard is not valid: the lock stays with the
+/// parent.
+///
+/// Thread safety: any number of threads may call the const members at the same time. Any thread may
+/// move, unlock and destroy a guard, but only one thread at a time.
 class [[nodiscard]] guard {
 public:
     guard() noexcept = default;
     guard(guard&&) noexcept = default;
-    /// Releases what this guard held, as the destructor does.
+    /// Releases the lock that this guard holds, as the destructor does.
     guard& operator=(guard&&) noexcept;
-    /// Releases the lock in the background. Never throws, blocks or allocates. The delete of the
-    /// lock's node is repeated until it is done or the session is over.
+    /// Releases the lock in the background. Never throws, blocks or allocates. The client repeats
+    /// the delete of the lock's node until it is done or the session is over.
     ~guard();
 
-    /// Whether there is a hold, lost or not.
+    /// Whether the guard has a hold, lost or not.
     explicit operator bool() const noexcept { return hold_ != nullptr; }
 
-    /// Whether the lock is certainly held: until the lease ends, unless the session is known to be
-    /// over or the node to be deleted by somebody else before that. Once false, it is false for
-    /// ever. Compares the clock with one atomic: it needs no event, so it is right also while the
-    /// event loop is blocked, or after the process or the machine was suspended.
+    /// Whether the caller certainly holds the lock: true until the lease ends, unless the client
+    /// learns before that the session is over or that another client has deleted the node, or the
+    /// hold ends otherwise. Once false, it stays false. The function compares the clock with one
+    /// atomic and needs no event: the answer is right while the event loop is blocked, and after a
+    /// suspension of the process or the machine.
     bool valid() const noexcept;
 
-    /// Until when the lock is certainly held if nothing more is heard from the ensemble; usually
-    /// more than half of the session timeout ahead, and moved on while the ensemble answers. The
-    /// epoch of the clock for an empty guard, and when the hold is over.
+    /// Until when the caller certainly holds the lock if the client receives no further answer of
+    /// the ensemble. The time is usually more than half of the session timeout ahead, and it
+    /// advances while the ensemble answers. For an empty guard, and after the end of the hold, it
+    /// is the epoch of the clock.
     boot_clock::time_point valid_until() const noexcept;
 
     /// The path of the lock's node, without the client's root; empty for an empty guard.
     std::string_view path() const noexcept;
 
-    /// Grows with every hold of this lock, over processes and sessions; zero for an empty guard.
+    /// A number that grows with every exclusive hold of this lock, over all processes and sessions;
+    /// zero for an empty guard and for the guard of a semaphore. The type's comment says how a
+    /// store uses it: claim, then read.
     paddock::fencing_token fencing_token() const noexcept;
 
-    /// Waits until the hold is over, and says why.
+    /// Waits until the hold is over, and returns the reason:
+    /// `const error_code why = co_await guard.lost();`. After `lease_lapsed` and `revoked` the
+    /// lock's node stays until the guard is unlocked or destroyed, because the caller's code may
+    /// still be at work.
     ///
-    /// Completion signature: `void(error_code)`; the code is the reason: `errc::session_expired`,
-    /// `errc::lease_lapsed`, `errc::node_deleted`, `errc::revoked`, `errc::closed`, or
-    /// `errc::released` when the guard has given it back. A lost connection is no reason: if there
-    /// is a new one before the lease ends, the hold goes on. A lapse is told when the timer fires
-    /// (late, after the machine was suspended; valid() knows at once), or lease_options::margin
-    /// earlier.
-    /// After any reason but `session_expired` and `node_deleted` the lock's node stays until the
-    /// guard goes, because the caller's code may still be at work.
-    /// Because every reason is an error code, `co_await guard.lost()` always throws; use
-    /// `as_tuple(use_awaitable)` or `redirect_error` where that is not wanted.
-    /// Cancellation safety: total and terminal; nothing else happens. Executor: the handler's, by
-    /// default the client's.
-    template <asio::completion_token_for<void(error_code)> Token = default_token>
+    /// The reason is a result, not a failure of the wait: `co_await (work() || guard.lost())`
+    /// (asio::experimental::awaitable_operators) ends with the work or with the loss, whichever
+    /// comes first, and cancels the other. But Asio's `||` waits for a success: if the work throws,
+    /// `||` continues to wait for the loss, and the guard holds the lock meanwhile. For work that
+    /// may throw use run(), or return the work's failure as a result.
+    ///
+    /// Completion signature: `void(error_code, error_code reason)`.
+    ///
+    /// The reason is `errc::session_expired`, `errc::lease_lapsed`, `errc::node_deleted`,
+    /// `errc::revoked`, `errc::closed`, `errc::auth_failed` (the client has closed itself), or
+    /// `errc::released` after unlock() or the destructor; the first reason stays. A lost connection
+    /// is no reason: if the client reconnects before the lease ends, the hold continues. The
+    /// operation reports a lapse when its timer fires (late after a suspension of the machine,
+    /// while valid() knows at once), or lease_options::margin earlier.
+    ///
+    /// Errors: the first code is `asio::error::operation_aborted` after a cancellation, and then
+    /// there is no reason; the operation has no other error. (`redirect_error` redirects only that
+    /// code: with it `co_await` throws the reason.)
+    ///
+    /// Cancellation safety: total and terminal; the hold continues.
+    ///
+    /// Executor: see the class.
+    ///
+    /// Lifetime: a program may destroy or unlock the guard meanwhile; the reason is then
+    /// `errc::released`. If the execution context ends first, it destroys the handler without a
+    /// call.
+    ///
+    /// Thread safety: as any const member.
+    template <asio::completion_token_for<void(error_code, error_code)> Token = default_token>
     [[nodiscard]] auto lost(Token&& token = {}) const {
-        return detail::initiate<void(error_code)>(executor(), std::forward<Token>(token),
-                                                  &start_lost, hold_);
+        return detail::initiate<void(error_code, error_code)>(
+            executor(), std::forward<Token>(token), &start_lost, hold_);
     }
 
-    /// Runs a coroutine under the lock: `co_await guard.run([&]() -> asio::awaitable<int> {…})`.
-    /// When the hold is lost the work is cancelled (all cancellation types), and when it has ended,
-    /// however it ends, `system_error` with `errc::lock_lost` is thrown. Otherwise gives the work's
-    /// result, or throws its exception. To be told while the lock is still certainly held, set
-    /// lease_options::margin.
+    /// Runs a coroutine under the lock: `co_await guard.run([&]() -> asio::awaitable<int> {…})`,
+    /// and returns its result. When the hold is lost, run() cancels the work (all cancellation
+    /// types). If the work still ends with a result, run() returns that result and never discards
+    /// it: valid() and lost() tell that the hold was lost meanwhile. To learn of the end while the
+    /// caller still certainly holds the lock, set lease_options::margin.
     ///
-    /// The work runs on the executor of the coroutine that awaits it: with several threads, let
-    /// that be a strand, as for everything that is cancelled. Cancellation safety: passed on to the
-    /// work, every time, and the loss is so even behind a cancellation that the work has ignored.
-    /// Lifetime: the callable is kept until the work has ended.
+    /// Errors: if the work throws after the loss, run() throws `system_error` with
+    /// `errc::lock_lost`, with the work's own exception nested in it (`std::rethrow_if_nested`);
+    /// otherwise it throws the work's exception. (So in `run(work) || other` a loss is a failure,
+    /// and Asio's `||` continues to wait for the other.)
+    ///
+    /// Cancellation safety: run() passes every cancellation on to the work, and the cancellation of
+    /// a loss too, even after a cancellation that the work has ignored.
+    ///
+    /// Executor: the work runs on the executor of the coroutine that awaits it. With several
+    /// threads use a strand, as for everything that a program cancels.
+    ///
+    /// Lifetime: run() keeps the callable until the work has ended.
+    ///
+    /// Thread safety: as any const member.
     template <typename Work>
     [[nodiscard]] asio::awaitable<detail::work_result<Work>> run(Work work) const {
         return detail::run_until_lost(
             [hold = hold_, executor = executor()](auto token) {
-                return detail::initiate<void(error_code)>(executor, std::move(token), &start_lost,
-                                                          hold);
+                return detail::initiate<void(error_code, error_code)>(executor, std::move(token),
+                                                                      &start_lost, hold);
             },
             std::move(work));
     }
 
-    /// Waits until somebody asks for the lock back (`mutex::revoke`, Curator's Revoker). With
-    /// `mutex_options::revocable` such a request also ends the hold: lost() says `errc::revoked`.
-    /// A request is heard at the latest 100 ms and a round trip after it was made.
+    /// Waits until a client requests that the holder release the lock (`mutex::revoke`, Curator's
+    /// Revoker). With `mutex_options::revocable` such a request also ends the hold: lost() then
+    /// returns `errc::revoked`. The client learns of a request at the latest 100 ms and a round
+    /// trip after it.
     ///
-    /// Completion signature: `void(error_code)`: no error when somebody has asked, or what lost()
-    /// says when the hold is over first. Cancellation safety and executor: as lost().
+    /// Completion signature: `void(error_code)`.
+    ///
+    /// Errors: none after a request; the reason that lost() returns when the hold ends first.
+    ///
+    /// Cancellation safety, executor, lifetime, thread safety: as lost().
     template <asio::completion_token_for<void(error_code)> Token = default_token>
     [[nodiscard]] auto revoke_requested(Token&& token = {}) const {
         return detail::initiate<void(error_code)>(executor(), std::forward<Token>(token),
                                                   &start_revoke_requested, hold_);
     }
 
-    /// Turns the exclusive hold of a shared_mutex into a shared one, without a moment in between in
-    /// which another could have the lock exclusively. The new node has the old one's place (the
-    /// form of Curator 5.5 and later), and its path is path() from then on. Do not run a
-    /// transaction() meanwhile.
+    /// Turns the exclusive hold of a shared_mutex into a shared one; at no moment in between can
+    /// another contender hold the lock exclusively. The new node has the position of the old one
+    /// (in the form of Curator 5.5 and later), and path() is its path from then on. Do not run a
+    /// transaction() at the same time. There is no way back, see upgrade().
     ///
-    /// Completion signature: `void(error_code)`. Errors: `errc::lock_lost` and what lost() says;
-    /// `errc::bad_argument` for a hold that is not a shared_mutex's exclusive one. There is no way
-    /// back up, see upgrade().
-    /// Cancellation safety: total and terminal; ends the waiting, not the downgrade.
+    /// Completion signature: `void(error_code)`.
+    ///
+    /// Errors: `errc::lock_lost` and the reasons of lost(); the `zk_errc` of a refusal (no right to
+    /// create or delete below the lock's path), after which the hold is exclusive as before;
+    /// `errc::bad_argument` for a hold that is not the exclusive one of a shared_mutex.
+    ///
+    /// Cancellation safety: total and terminal; ends the wait, not the downgrade.
+    ///
+    /// Executor, lifetime, thread safety: see the class.
     template <asio::completion_token_for<void(error_code)> Token = default_token>
     [[nodiscard]] auto downgrade(Token&& token = {}) {
         return detail::initiate<void(error_code)>(executor(), std::forward<Token>(token),
                                                   &start_downgrade, hold_);
     }
 
-    /// There is no upgrade: two shared holds that wanted it would wait for each other. Completes
-    /// with `errc::would_deadlock` for a shared hold, at once. Give it back, and use lock().
+    /// Refuses: there is no upgrade of a shared hold, because two shared holds that want it would
+    /// wait for each other. Unlock the guard, and use lock().
     ///
-    /// Completion signature: `void(error_code)`; never without an error.
+    /// Completion signature: `void(error_code)`.
+    ///
+    /// Errors: `errc::would_deadlock`, always and at once.
+    ///
+    /// Cancellation safety, executor, lifetime, thread safety: as downgrade().
     template <asio::completion_token_for<void(error_code)> Token = default_token>
     [[nodiscard]] auto upgrade(Token&& token = {}) {
         return detail::initiate<void(error_code)>(executor(), std::forward<Token>(token),
                                                   &start_upgrade, hold_);
     }
 
-    /// Releases the lock and waits until its node is gone. The guard is empty from the call on.
+    /// Releases the lock and waits until its node is deleted. The guard is empty from the call on.
     ///
     /// Completion signature: `void(error_code)`.
+    ///
     /// Errors: `errc::lock_lost` when the hold was lost before; `errc::outcome_unknown` after two
-    /// session timeouts without contact to the ensemble. The delete goes on in any case, until it
-    /// is done or the session is over.
-    /// Cancellation safety: total and terminal; ends the waiting, never the delete.
+    /// session timeouts without contact to the ensemble. In any case the client repeats the delete
+    /// until it is done or the session is over.
+    ///
+    /// Cancellation safety: total and terminal; ends the wait, never the delete.
+    ///
+    /// Executor, lifetime, thread safety: see the class.
     template <asio::completion_token_for<void(error_code)> Token = default_token>
     [[nodiscard]] auto unlock(Token&& token = {}) {
-        // The guard itself goes along: if the operation is never started, it releases all the same.
+        // The operation owns the guard: if it never starts, the guard still releases the lock.
         return detail::initiate<void(error_code)>(executor(), std::forward<Token>(token),
                                                   &start_unlock, std::move(*this));
     }
 
-    /// Asks the ensemble whether the lock's node exists, by a write that a quorum must agree to.
+    /// Asks the ensemble whether the lock's node exists, by a write that a quorum must confirm. The
+    /// client repeats the request across reconnects: limit the wait.
     ///
-    /// Completion signature: `void(error_code)`. Errors: `errc::lock_lost`; repeated across
-    /// reconnects, so bound it with cancellation. Cancellation safety: total and terminal.
+    /// Completion signature: `void(error_code)`.
+    ///
+    /// Errors: `errc::lock_lost`; `errc::bad_argument` when the hold has too many nodes for one
+    /// request; `errc::closed`, `errc::auth_failed`; the `zk_errc` of a refusal.
+    ///
+    /// Cancellation safety: total and terminal; the hold continues.
+    ///
+    /// Executor, lifetime, thread safety: see the class.
     template <asio::completion_token_for<void(error_code)> Token = default_token>
     [[nodiscard]] auto verify(Token&& token = {}) const {
         return detail::initiate<void(error_code)>(executor(), std::forward<Token>(token),
                                                   &start_verify, hold_);
     }
 
-    /// Executes all steps, or none, and only if the lock's node still exists at that moment: the
-    /// protection of data that lives in ZooKeeper.
+    /// Executes all steps or none, and only if the lock's node still exists at that moment. This
+    /// protects data in ZooKeeper. For data that the program has read before, give the steps its
+    /// version as well: another client may have read from a server that lags, and a shared hold or
+    /// a permit does not keep other contenders from writing.
     ///
-    /// Completion signature: `void(error_code, std::vector<operation_result>)`, a result for each
-    /// of the steps. Errors: `errc::lock_lost` (nothing was done), the `zk_errc` of the first step
-    /// that was refused, `errc::outcome_unknown`, `errc::bad_argument`. Cancellation safety: total
-    /// and terminal; a transaction that was sent is executed all the same.
+    /// Completion signature: `void(error_code, std::vector<operation_result>)`, with one result for
+    /// each of the steps.
+    ///
+    /// Errors: `errc::lock_lost` (the ensemble has executed nothing), the `zk_errc` of the first
+    /// step that the ensemble refused, `errc::outcome_unknown`, `errc::bad_argument`,
+    /// `errc::closed`, `errc::auth_failed`.
+    ///
+    /// Cancellation safety: total and terminal; the ensemble still executes a transaction that the
+    /// client has sent.
+    ///
+    /// Executor, lifetime, thread safety: see the class.
     template <asio::completion_token_for<void(error_code, std::vector<operation_result>)> Token =
                   default_token>
     [[nodiscard]] auto transaction(std::vector<operation> steps, Token&& token = {}) const {
@@ -171,16 +247,14 @@ public:
             executor(), std::forward<Token>(token), &start_transaction, hold_, std::move(steps));
     }
 
-    /// For the locks of this library.
-    explicit guard(std::shared_ptr<detail::hold> hold) noexcept;
-    const std::shared_ptr<detail::hold>& hold() const noexcept { return hold_; }
-
 private:
-    friend class detail::guarded_run;
+    friend struct detail::access;
     using hold_ptr = std::shared_ptr<detail::hold>;
 
+    explicit guard(hold_ptr hold) noexcept;
+
     asio::any_io_executor executor() const;
-    static void start_lost(detail::handler<void(error_code)>, hold_ptr);
+    static void start_lost(detail::handler<void(error_code, error_code)>, hold_ptr);
     static void start_revoke_requested(detail::handler<void(error_code)>, hold_ptr);
     static void start_downgrade(detail::handler<void(error_code)>, hold_ptr);
     static void start_upgrade(detail::handler<void(error_code)>, hold_ptr);

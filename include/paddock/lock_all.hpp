@@ -1,6 +1,8 @@
 #pragma once
 
+#include <paddock/detail/access.hpp>
 #include <paddock/detail/initiate.hpp>
+#include <paddock/detail/time_limit.hpp>
 #include <paddock/error.hpp>
 #include <paddock/guard.hpp>
 #include <paddock/mutex.hpp>
@@ -14,102 +16,126 @@ namespace paddock {
 
 namespace detail {
 class joint;
-struct joint_plan;
+struct lock_all_plan;
 } // namespace detail
 
-/// The handle of several holds that were taken together, by lock_all. Move-only. An empty set
-/// (default constructed, moved from, or from a try_lock_all_for that was too late) holds nothing;
-/// its waiting operations throw `system_error` with `errc::bad_argument`.
+class [[gnu::visibility("default")]] guard_set;
+
+/// The handle of several holds that lock_all() has taken together. Move-only. An empty set (default
+/// constructed, moved from, or the result of a try_lock_all_for() that was too late) holds nothing;
+/// its operations throw `system_error` with `errc::bad_argument` at the call.
 ///
-/// Thread safety and lifetime: as guard's.
+/// **For all operations**
+///
+/// Executor, lifetime, thread safety: as those of guard; the default executor is that of the client
+/// whose lock was taken first.
 class [[nodiscard]] guard_set {
 public:
     guard_set() noexcept = default;
     guard_set(guard_set&&) noexcept = default;
-    /// Releases what this set held, as the destructor does.
+    /// Releases all locks of this set, as the destructor does.
     guard_set& operator=(guard_set&&) noexcept;
     /// Releases all locks in the background, the last taken first.
     ~guard_set();
 
-    /// Whether there are holds, lost or not.
+    /// Whether the set has holds, lost or not.
     explicit operator bool() const noexcept { return !guards_.empty(); }
 
-    /// Whether all of them are held, as far as this process knows; false for an empty set.
+    /// Whether guard::valid() is true of all holds; false for an empty set.
     bool valid() const noexcept;
 
+    /// The number of holds.
     std::size_t size() const noexcept { return guards_.size(); }
-    /// The guard of the mutex that was number `i` of the arguments.
-    const guard& operator[](std::size_t i) const { return guards_[places_[i]]; }
+    /// The guard of the mutex that was argument number `i`.
+    const guard& operator[](std::size_t i) const { return guards_[positions_[i]]; }
 
-    /// Waits until the first of the holds is over, and says why. The others go on: only when the
-    /// set is released are they.
+    /// Waits until the first of the holds is over, and returns the reason. The other holds continue
+    /// until the set is released.
     ///
-    /// Completion signature, cancellation safety, executor: as guard::lost().
-    template <asio::completion_token_for<void(error_code)> Token = default_token>
+    /// Completion signature: `void(error_code, error_code reason)`.
+    ///
+    /// Errors, cancellation safety, executor, lifetime, thread safety: as guard::lost().
+    template <asio::completion_token_for<void(error_code, error_code)> Token = default_token>
     [[nodiscard]] auto lost(Token&& token = {}) const {
-        return detail::initiate<void(error_code)>(executor(), std::forward<Token>(token),
-                                                  &start_lost, joint_);
+        return detail::initiate<void(error_code, error_code)>(
+            executor(), std::forward<Token>(token), &start_lost, joint_);
     }
 
-    /// Releases all locks, the last taken first, and waits until all their nodes are gone. The set
-    /// is empty from the call on.
+    /// Releases all locks, the last taken first, and waits until all their nodes are deleted. The
+    /// set is empty from the call on.
     ///
     /// Completion signature: `void(error_code)`.
-    /// Errors: those of guard::unlock(); `errc::lock_lost` if it is true of any of the holds.
-    /// Cancellation safety: total and terminal; ends the waiting, never the deletes.
+    ///
+    /// Errors: those of guard::unlock(); `errc::lock_lost` if any of the holds was lost.
+    ///
+    /// Cancellation safety: total and terminal; ends the wait, never the deletes.
+    ///
+    /// Executor, lifetime, thread safety: see the class.
     template <asio::completion_token_for<void(error_code)> Token = default_token>
     [[nodiscard]] auto unlock(Token&& token = {}) {
-        // The set itself goes along: if the operation is never started, it releases all the same.
+        // The operation owns the set: if it never starts, the set still releases the locks.
         return detail::initiate<void(error_code)>(executor(), std::forward<Token>(token),
                                                   &start_unlock, std::move(*this));
     }
 
-    /// For lock_all. The guards stand in the order in which they were taken.
-    guard_set(std::shared_ptr<detail::joint> ends, std::vector<guard> guards,
-              std::vector<std::size_t> places) noexcept;
-
 private:
+    friend struct detail::access;
     using joint_ptr = std::shared_ptr<detail::joint>;
 
+    /// `guards` are in the order in which they were taken; `positions[i]` is the index among them
+    /// of the guard of argument `i`.
+    guard_set(joint_ptr ends, std::vector<guard> guards,
+              std::vector<std::size_t> positions) noexcept;
+
     asio::any_io_executor executor() const;
-    static void start_lost(detail::handler<void(error_code)>, joint_ptr);
+    static void start_lost(detail::handler<void(error_code, error_code)>, joint_ptr);
     static void start_unlock(detail::handler<void(error_code)>, guard_set);
 
     joint_ptr joint_;
     std::vector<guard> guards_;
-    std::vector<std::size_t> places_;
+    std::vector<std::size_t> positions_;
 };
 
 namespace detail {
-using plan_ptr = std::shared_ptr<const joint_plan>;
-plan_ptr plan_lock_all(const std::vector<mutex>& mutexes);
-asio::any_io_executor executor_of(const plan_ptr& plan);
-void start_lock_all(handler<void(error_code, guard_set)>, plan_ptr);
-void start_try_lock_all_for(handler<void(error_code, guard_set)>, plan_ptr,
-                            std::chrono::nanoseconds);
+using plan_ptr = std::shared_ptr<const lock_all_plan>;
+[[gnu::visibility("default")]] plan_ptr plan_lock_all(const std::vector<mutex>& mutexes);
+[[gnu::visibility("default")]] asio::any_io_executor executor_of(const plan_ptr& plan);
+[[gnu::visibility("default")]] void start_lock_all(handler<void(error_code, guard_set)>, plan_ptr);
+[[gnu::visibility("default")]] void start_try_lock_all_for(handler<void(error_code, guard_set)>,
+                                                           plan_ptr, std::chrono::nanoseconds);
 } // namespace detail
 
-/// Waits until it has all of the locks. They are taken one after the other, in the order of their
+/// Waits until it has all of the locks. It takes them one after the other, in the order of their
 /// full paths (the client's root, the mutex's path, its name), whatever the order of the arguments:
-/// so no two processes that take several locks in this way can wait for each other. They may belong
-/// to different clients, also of different ensembles; equal paths of different ensembles are
-/// ordered by the servers' names, so give them the same names everywhere.
+/// so processes that take several locks in this way cannot deadlock. The locks may belong to
+/// different clients, also of different ensembles. The servers' names decide the order of equal
+/// paths of different ensembles, so use the same names in all programs.
 ///
-/// All or nothing: should one of them be lost while the next is waited for, all are given back, and
-/// it begins again.
+/// Before it takes the first lock, it reserves room for all nodes in the clients' budgets: a
+/// contender that holds some of the locks never waits for room.
 ///
-/// With g++ 12 give the vector a name before you await: it destroys braced temporaries in the wrong
-/// place when there is a co_await in the same expression.
+/// All or nothing: if one of the locks is lost while it waits for the next, it releases all of them
+/// and begins again.
 ///
-/// Throws `system_error` with `errc::bad_argument` for no mutexes at all, and when two of them are
-/// the same lock, which would wait for itself.
+/// With g++ 12 give the vector a name before you await: the compiler destroys braced temporaries in
+/// the wrong place when the same expression contains a co_await.
+///
 /// Completion signature: `void(error_code, guard_set)`.
-/// Errors: those of mutex::lock(), the first that one of them reports; `errc::session_expired` if
-/// the options of one of them say so.
-/// Cancellation safety: total and terminal; completes with `asio::error::operation_aborted` at
-/// once, and what was taken is given back in the background.
-/// Executor: the handler's, by default that of the client whose lock is taken first. Lifetime and
-/// thread safety: as mutex::lock().
+///
+/// Errors: those of mutex::lock(), the first that any of the locks reports; `errc::over_budget`
+/// when the nodes exceed a whole budget; `errc::session_expired` if the options of one of the
+/// mutexes say so. The call throws `system_error` with `errc::bad_argument` when the vector is
+/// empty, and when two of the mutexes are the same lock, because the operation would wait for
+/// itself.
+///
+/// Cancellation safety: total and terminal. The operation completes with
+/// `asio::error::operation_aborted` at once, and the clients release the locks that it has taken in
+/// the background.
+///
+/// Executor: the handler's associated executor, by default that of the client whose lock is the
+/// first to be taken.
+///
+/// Lifetime and thread safety: as mutex::lock().
 template <asio::completion_token_for<void(error_code, guard_set)> Token = default_token>
 [[nodiscard]] auto lock_all(const std::vector<mutex>& mutexes, Token&& token = {}) {
     auto plan = detail::plan_lock_all(mutexes);
@@ -118,25 +144,35 @@ template <asio::completion_token_for<void(error_code, guard_set)> Token = defaul
         std::move(executor), std::forward<Token>(token), &detail::start_lock_all, std::move(plan));
 }
 
-/// As lock_all, but waits at most this long, for all of them together; then completes with an empty
-/// set. With zero or less it takes them only if all are free.
-template <asio::completion_token_for<void(error_code, guard_set)> Token = default_token>
+/// As lock_all(), but waits for at most `limit` for all locks together. Then it completes with an
+/// empty set or with `errc::not_connected`, by the rule of mutex::try_lock_for() for the lock that
+/// it waits for. With zero or less it takes the locks only if all are free.
+///
+/// Completion signature: `void(error_code, guard_set)`.
+///
+/// Errors: those of lock_all(), and `errc::not_connected`.
+///
+/// Cancellation safety, executor, lifetime, thread safety: as lock_all().
+template <typename Rep, typename Period,
+          asio::completion_token_for<void(error_code, guard_set)> Token = default_token>
 [[nodiscard]] auto try_lock_all_for(const std::vector<mutex>& mutexes,
-                                    std::chrono::nanoseconds limit, Token&& token = {}) {
+                                    const std::chrono::duration<Rep, Period>& limit,
+                                    Token&& token = {}) {
     auto plan = detail::plan_lock_all(mutexes);
     auto executor = detail::executor_of(plan);
     return detail::initiate<void(error_code, guard_set)>(
         std::move(executor), std::forward<Token>(token), &detail::start_try_lock_all_for,
-        std::move(plan), limit);
+        std::move(plan), detail::limit_of(limit));
 }
 
-/// As try_lock_all_for, with a point in time.
-template <asio::completion_token_for<void(error_code, guard_set)> Token = default_token>
+/// As try_lock_all_for(), with a point in time of any clock. A later change of that clock's time
+/// has no effect.
+template <typename Clock, typename Duration,
+          asio::completion_token_for<void(error_code, guard_set)> Token = default_token>
 [[nodiscard]] auto try_lock_all_until(const std::vector<mutex>& mutexes,
-                                      std::chrono::steady_clock::time_point deadline,
+                                      const std::chrono::time_point<Clock, Duration>& deadline,
                                       Token&& token = {}) {
-    return try_lock_all_for(mutexes, deadline - std::chrono::steady_clock::now(),
-                            std::forward<Token>(token));
+    return try_lock_all_for(mutexes, detail::limit_until(deadline), std::forward<Token>(token));
 }
 
 } // namespace paddock

@@ -2,7 +2,9 @@
 
 #include <paddock/client.hpp>
 #include <paddock/contender.hpp>
+#include <paddock/detail/access.hpp>
 #include <paddock/detail/initiate.hpp>
+#include <paddock/detail/time_limit.hpp>
 #include <paddock/error.hpp>
 #include <paddock/guard.hpp>
 #include <paddock/options.hpp>
@@ -18,85 +20,123 @@
 namespace paddock {
 
 namespace detail {
-struct line_lock;
+struct fair_lock;
 }
 
-/// A fair lock over all processes that use the same ensemble, path and name: contenders get it in
-/// the order of their sequence numbers. Not reentrant. Node names are those of Curator's
-/// InterProcessMutex, so both exclude each other at one path.
+class [[gnu::visibility("default")]] mutex;
+
+/// A fair lock over all processes that use the same ensemble, path and name. Each contender has an
+/// ephemeral sequential node in the queue, and the contenders are granted the lock in the order of
+/// their sequence numbers. A release wakes one waiter, so there is no herd effect.
 ///
-/// Completions come on the handler's associated executor, by default on the client's.
-/// Lifetime: the mutex and its client may be destroyed while operations are pending and guards are
-/// held; operations of a destroyed client complete with `errc::closed`.
-/// Thread safety: operations may be called from any thread at any time.
+/// The lock is not reentrant: a caller that holds it and locks it again waits for ever, and the
+/// client's log says so after a session timeout (client_options::log). See recursive_mutex. Node
+/// names are those of Curator's InterProcessMutex, so a mutex and a Curator lock exclude each other
+/// at one path.
+///
+/// **For all operations**
+///
+/// Executor: an operation completes on the handler's associated executor, by default on the
+/// client's.
+///
+/// Lifetime: a program may destroy the mutex and its client while operations are pending and guards
+/// hold the lock. The operations of a destroyed client complete with `errc::closed`.
+///
+/// Thread safety: any thread may call any operation at any time.
 class mutex {
 public:
-    /// Does no I/O. `path` is the lock's directory, below the client's root; missing parents are
-    /// created when they are needed. Throws `system_error` with `errc::bad_argument` for a path,
-    /// name or label that is not acceptable.
+    /// Creates the object; does no I/O. `path` is the lock's directory, below the client's root;
+    /// the first operation that needs missing parents creates them.
+    ///
+    /// Errors: throws `system_error` with `errc::bad_argument` for a path, name, label or access
+    /// control list that is not acceptable.
     mutex(const client& zk, std::string_view path, mutex_options options);
-    /// With the default options.
+    /// As above, with the default options.
     mutex(const client& zk, std::string_view path);
 
     asio::any_io_executor get_executor() const;
 
-    /// Waits for the lock.
+    /// Waits for the lock. A lost connection is not an error: the contender keeps its position in
+    /// the queue and waits. An expired session is not an error either, unless the options say so:
+    /// the contender queues again in the next session.
     ///
     /// Completion signature: `void(error_code, guard)`.
-    /// Errors: the `zk_errc` with which the ensemble refused (`no_auth` above all);
-    /// `errc::sequence_exhausted`; `errc::session_expired` and `errc::over_budget` if the options
-    /// say so; `errc::closed`; `errc::auth_failed`. A lost connection is not an error: the
-    /// contender keeps its place and waits. An expired session is not one either: the contender
-    /// queues again in the next.
-    /// Cancellation safety: total and terminal; completes with `asio::error::operation_aborted` at
-    /// once, and its node is deleted in the background. A guard that was granted first is
-    /// delivered. With `||` the loser is cancelled, and a guard delivered too late releases itself;
-    /// but `||` waits for one *success*, so a `lock()` that fails waits for its rival: for a time
-    /// limit use try_lock_for.
+    ///
+    /// Errors: the `zk_errc` of the ensemble's refusal (`no_auth` above all);
+    /// `errc::sequence_exhausted`; `errc::session_expired` if mutex_options::on_expiry says so;
+    /// `errc::over_budget` if mutex_options::on_over_budget says so, and for a node that is larger
+    /// than the whole budget; `errc::closed`; `errc::auth_failed`.
+    ///
+    /// Cancellation safety: total and terminal. The operation completes with
+    /// `asio::error::operation_aborted` at once, and the client deletes the contender's node in the
+    /// background. If the grant came first, the operation delivers the guard. Asio's `||` cancels
+    /// the loser, and a guard that arrives too late releases itself; but `||` waits for one
+    /// *success*, so after a failure of lock() it waits for the other operation. For a time limit
+    /// use try_lock_for().
+    ///
+    /// Executor, lifetime, thread safety: see the class.
     template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
     [[nodiscard]] auto lock(Token&& token = {}) {
         return detail::initiate<void(error_code, guard)>(get_executor(), std::forward<Token>(token),
                                                          &start_lock, impl_);
     }
 
-    /// Takes the lock if it is free; else completes with an empty guard. When the lock is taken
-    /// nothing is written: one listing, or none if this client itself holds it or waits for it.
-    /// What is found may be old by a moment, see mutex_options::sync_first.
+    /// Takes the lock if it is free; otherwise completes with an empty guard. If the lock is
+    /// taken, the client writes nothing: it sends one listing, or no request if one of its own
+    /// contenders holds the lock or waits for it. The answer may be stale by a moment, see
+    /// mutex_options::sync_first.
     ///
-    /// Completion signature: `void(error_code, guard)`. Errors: those of lock(), and
-    /// `errc::not_connected` at once when the client is not connected.
-    /// Cancellation safety: as lock().
+    /// Completion signature: `void(error_code, guard)`.
+    ///
+    /// Errors: those of lock(), and `errc::not_connected` at once when the client is not connected.
+    ///
+    /// Cancellation safety, executor, lifetime, thread safety: as lock().
     template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
     [[nodiscard]] auto try_lock(Token&& token = {}) {
         return detail::initiate<void(error_code, guard)>(get_executor(), std::forward<Token>(token),
                                                          &start_try_lock, impl_);
     }
 
-    /// Waits for the lock, at most this long; then completes with an empty guard. The limit bounds
-    /// everything: connecting, retries, waiting. With zero or less it is a try_lock() that does not
-    /// mind not being connected.
+    /// Waits for the lock for at most `limit`. Then the operation completes with an empty guard if
+    /// the client is connected, or if it saw that the lock was taken and its lease has not lapsed
+    /// since; otherwise with `errc::not_connected`. The limit includes connecting, retries and
+    /// waiting. Every duration is valid; one that is too long for a clock means no limit. With zero
+    /// or less the operation is a try_lock().
     ///
-    /// Completion signature, errors and cancellation safety: as lock().
-    template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
-    [[nodiscard]] auto try_lock_for(std::chrono::nanoseconds limit, Token&& token = {}) {
+    /// Completion signature: `void(error_code, guard)`.
+    ///
+    /// Errors: those of lock(), and `errc::not_connected`.
+    ///
+    /// Cancellation safety, executor, lifetime, thread safety: as lock().
+    template <typename Rep, typename Period,
+              asio::completion_token_for<void(error_code, guard)> Token = default_token>
+    [[nodiscard]] auto try_lock_for(const std::chrono::duration<Rep, Period>& limit,
+                                    Token&& token = {}) {
         return detail::initiate<void(error_code, guard)>(get_executor(), std::forward<Token>(token),
-                                                         &start_try_lock_for, impl_, limit);
+                                                         &start_try_lock_for, impl_,
+                                                         detail::limit_of(limit));
     }
 
-    /// As try_lock_for, with a point in time.
-    template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
-    [[nodiscard]] auto try_lock_until(std::chrono::steady_clock::time_point deadline,
+    /// As try_lock_for(), with a point in time of any clock. A later change of that clock's time
+    /// has no effect.
+    template <typename Clock, typename Duration,
+              asio::completion_token_for<void(error_code, guard)> Token = default_token>
+    [[nodiscard]] auto try_lock_until(const std::chrono::time_point<Clock, Duration>& deadline,
                                       Token&& token = {}) {
-        return try_lock_for(deadline - std::chrono::steady_clock::now(),
-                            std::forward<Token>(token));
+        return try_lock_for(detail::limit_until(deadline), std::forward<Token>(token));
     }
 
-    /// Who holds and who waits, in order, with what they wrote into their nodes. One burst of
-    /// reads; contenders that go meanwhile are left out.
+    /// Lists the contenders, holder first, in the order of the queue, with the metadata in their
+    /// nodes. One burst of reads; the result omits contenders that leave the queue meanwhile. A
+    /// directory that does not exist has no contenders.
     ///
-    /// Completion signature: `void(error_code, std::vector<contender>)`. A directory that does not
-    /// exist has no contenders. Errors: `zk_errc`, `errc::closed`. Cancellation safety: total and
-    /// terminal.
+    /// Completion signature: `void(error_code, std::vector<contender>)`.
+    ///
+    /// Errors: `zk_errc`, `errc::closed`, `errc::auth_failed`.
+    ///
+    /// Cancellation safety: total and terminal.
+    ///
+    /// Executor, lifetime, thread safety: see the class.
     template <
         asio::completion_token_for<void(error_code, std::vector<contender>)> Token = default_token>
     [[nodiscard]] auto contenders(Token&& token = {}) {
@@ -104,43 +144,53 @@ public:
             get_executor(), std::forward<Token>(token), &start_contenders, impl_);
     }
 
-    /// Takes a place in the line, and returns before the lock is to be had: see ticket.
+    /// Enters the queue, and completes as soon as the client knows the contender's position, before
+    /// the lock is free: see ticket.
     ///
-    /// Completion signature: `void(error_code, ticket)`, once the place is known. Errors and
-    /// cancellation safety: as lock().
+    /// Completion signature: `void(error_code, ticket)`.
+    ///
+    /// Errors, cancellation safety, executor, lifetime, thread safety: as lock().
     template <asio::completion_token_for<void(error_code, ticket)> Token = default_token>
     [[nodiscard]] auto enqueue(Token&& token = {}) {
         return detail::initiate<void(error_code, ticket)>(
             get_executor(), std::forward<Token>(token), &start_enqueue, impl_);
     }
 
-    /// Asks a contender to give the lock back, as Curator's Revoker does: see
-    /// guard::revoke_requested and mutex_options::revocable. Its own data is overwritten.
+    /// Requests that a contender release the lock, as Curator's Revoker does: see
+    /// guard::revoke_requested and mutex_options::revocable. The request overwrites the data of the
+    /// contender's node.
     ///
-    /// Completion signature: `void(error_code)`. Errors: `errc::bad_argument` when the contender is
-    /// none of this lock; `zk_errc::no_node` when it has gone; other `zk_errc`, `errc::closed`.
-    /// Cancellation safety: total and terminal; a request that was sent is executed all the same.
+    /// Completion signature: `void(error_code)`.
+    ///
+    /// Errors: `errc::bad_argument` for a contender of another lock; `zk_errc::no_node` when the
+    /// contender has left the queue; `errc::outcome_unknown` when the connection is lost before the
+    /// answer; other `zk_errc`, `errc::closed`, `errc::auth_failed`.
+    ///
+    /// Cancellation safety: total and terminal; the ensemble still executes a request that the
+    /// client has sent.
+    ///
+    /// Executor, lifetime, thread safety: see the class.
     template <asio::completion_token_for<void(error_code)> Token = default_token>
-    [[nodiscard]] auto revoke(contender whom, Token&& token = {}) {
+    [[nodiscard]] auto revoke(contender target, Token&& token = {}) {
         return detail::initiate<void(error_code)>(get_executor(), std::forward<Token>(token),
-                                                  &start_revoke, impl_, std::move(whom));
+                                                  &start_revoke, impl_, std::move(target));
     }
 
-    /// Deletes a contender's node, by force. A waiter queues again; a holder's guard is lost as
-    /// soon as it hears of it, and until then works on: its fencing token is what stops it.
+    /// Deletes a contender's node by force. A waiter queues again. A holder loses the lock, and
+    /// works on until its client learns of that: only its fencing token stops it.
     ///
-    /// Completion signature, errors and cancellation safety: as revoke().
+    /// Completion signature: `void(error_code)`.
+    ///
+    /// Errors, cancellation safety, executor, lifetime, thread safety: as revoke().
     template <asio::completion_token_for<void(error_code)> Token = default_token>
-    [[nodiscard]] auto kick(contender whom, Token&& token = {}) {
+    [[nodiscard]] auto kick(contender target, Token&& token = {}) {
         return detail::initiate<void(error_code)>(get_executor(), std::forward<Token>(token),
-                                                  &start_kick, impl_, std::move(whom));
+                                                  &start_kick, impl_, std::move(target));
     }
-
-    /// For the locks of this library.
-    const std::shared_ptr<const detail::line_lock>& impl() const noexcept { return impl_; }
 
 private:
-    using impl_ptr = std::shared_ptr<const detail::line_lock>;
+    friend struct detail::access;
+    using impl_ptr = std::shared_ptr<const detail::fair_lock>;
 
     static void start_lock(detail::handler<void(error_code, guard)>, impl_ptr);
     static void start_try_lock(detail::handler<void(error_code, guard)>, impl_ptr);

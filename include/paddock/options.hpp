@@ -11,118 +11,142 @@
 
 namespace paddock {
 
-/// Credentials for ZooKeeper's digest scheme. They are given again on every connection.
+/// Credentials for ZooKeeper's digest scheme. The client sends them again on every connection.
 struct digest_credentials {
     std::string user{};
     std::string password{};
 };
 
-/// How much of the ensemble one client may use for its locks.
+/// The limits of what the locks of one client may use of the ensemble.
 struct client_budgets {
     /// Bytes of the paths of lock nodes that exist at one time. A dying session deletes all its
-    /// nodes in one transaction, and one of more than 2 MiB cannot be read back by the servers
-    /// (tried with 3.8.0), so more than 1 MiB is refused.
+    /// nodes in one transaction, and the servers cannot read back a transaction of more than 2 MiB
+    /// (tried with 3.8.0); so the client refuses more than 1 MiB. Never more than
+    /// client_options::max_request_bytes allows.
     std::size_t node_path_bytes = 1024 * 1024;
-    /// Bytes of the paths that are watched at one time. After a reconnect the C client sends them
-    /// in one packet, which the servers refuse above 1 MiB (ZOOKEEPER-706), so more than 512 KiB is
-    /// refused.
+    /// Bytes of the paths that the client watches at one time. A path that it watches in several
+    /// ways (data, existence, children) counts as often. After a reconnect the C client sends all
+    /// of them in one packet, which the servers refuse above 1 MiB (ZOOKEEPER-706); so the client
+    /// refuses more than 512 KiB. Never more than client_options::max_request_bytes allows.
     std::size_t watched_path_bytes = 512 * 1024;
-    /// Requests and bytes of lock work that are under way at one time.
+    /// Requests, and their bytes, that the locks have in flight at one time.
     std::size_t requests_in_flight = 256;
     std::size_t request_bytes_in_flight = 128 * 1024;
 };
 
-/// What shows that the session is alive.
+/// The proof that the session is alive.
 enum class lease_proof {
-    /// A write that changes nothing, agreed to by a quorum.
+    /// A write that changes nothing, and that a quorum has confirmed.
     write,
     /// A sync, which costs the ensemble much less: for huge fleets. A leader that is cut off from
-    /// its followers goes on answering syncs for as long as it thinks that it leads, so while that
-    /// lasts a guard may be valid although the next has been granted; `lease_options::tick_time`
-    /// must be given, and keeps that short. What was lost is never revived by it.
+    /// its followers continues to answer syncs for as long as it believes that it leads. During
+    /// that time a guard may be valid although the ensemble has granted the lock to the next
+    /// contender. `lease_options::tick_time` is required, and keeps that time short. A sync never
+    /// revives a lost hold.
     sync,
 };
 
-/// The lease: until when this client's session is certainly alive, and so its holds are. It is
-/// renewed all the time while something is held, by a read and a proof every 4/25 of the session
-/// timeout; a healthy one has more than half of the session timeout left.
+/// The lease: the time until which this client's session, and so its holds, are certainly alive.
+/// While the client holds a lock it renews the lease by a read and a proof every 4/25 of the
+/// session timeout; a healthy lease has more than half of the session timeout left.
 struct lease_options {
-    /// The ensemble's tickTime, if you know it. Zero: at most a quarter of the session timeout is
-    /// assumed, which holds with ZooKeeper's default minSessionTimeout for session timeouts of four
-    /// ticks or more. At most 9/20 of the session timeout.
+    /// The ensemble's tickTime, if you know it. Zero: the client assumes at most a quarter of the
+    /// session timeout, which is true with ZooKeeper's default minSessionTimeout for session
+    /// timeouts of four ticks or more. At most 9/20 of the session timeout.
     std::chrono::milliseconds tick_time{0};
-    /// So long before the lease ends, without having been renewed, `guard::lost` and `guard::run`
-    /// are told, so that the work can stop in time; guards are valid until the very end. What was
-    /// told is final: these holds are not renewed any more.
+    /// How long before the end of a lease that was not renewed `guard::lost` and `guard::run`
+    /// report the loss, so that the work can stop in time; guards are valid until the very end. The
+    /// report is final: the client does not renew these holds any more. At most a quarter of the
+    /// session timeout.
     std::chrono::milliseconds margin{0};
-    /// A new hold is certainly valid for so long (or as long as the ensemble's answers allow); zero
-    /// stands for a quarter of the session timeout.
+    /// How long a new hold is certainly valid (or as long as the ensemble's answers allow). Zero
+    /// stands for a quarter of the session timeout. At most 9/20 of the session timeout.
     std::chrono::milliseconds min_validity{0};
     lease_proof proof = lease_proof::write;
 };
 
+/// The options of a client.
 struct client_options {
-    /// Asked of the ensemble, which may grant another (its minSessionTimeout and
-    /// maxSessionTimeout). At least 100 ms.
+    /// The session timeout that the client requests, at least 100 ms. The ensemble may grant
+    /// another one (its minSessionTimeout and maxSessionTimeout). All servers of an ensemble must
+    /// have the same limits: each reconnect negotiates again, and if the new timeout is shorter
+    /// than the old one, a lease that was computed with the old one can outlive the session.
     std::chrono::milliseconds session_timeout{10'000};
-    /// Put before every path. It can also stand at the end of the server list: `a:2181,b:2181/app`.
+    /// The prefix of every path. It can also stand at the end of the server list:
+    /// `a:2181,b:2181/app`.
     std::string root{};
     std::vector<digest_credentials> auth{};
     client_budgets budgets{};
+    /// Bytes of one request at most, with everything that the protocol adds to path and data: the
+    /// servers' `jute.maxbuffer` less a margin. A server that receives more closes the connection
+    /// without a reason, so the client does not send a larger request, which fails with
+    /// errc::bad_argument. If the servers have another `jute.maxbuffer`, give 1 KiB less than that
+    /// here: from 256 KiB, into which every request of a lock fits, to 1 GiB.
+    std::size_t max_request_bytes = 1024 * 1024 - 1024;
     lease_options lease{};
-    /// Told of trouble that no operation reports: names that do not resolve, servers that do not
-    /// answer, orphans that may not be deleted. Called on the client's strand; must not block.
+    /// Receives, in one line of text each, the problems that no operation reports: names that do
+    /// not resolve, servers that do not answer, orphan nodes that the client may not delete, and
+    /// the ERROR messages of ZooKeeper's C client (at most one of these in ten seconds). The client
+    /// calls the function on its strand until close() has completed (the destructor closes in the
+    /// background). The function must not block. If it throws, the client ignores the exception,
+    /// and the text goes where it would go without a log.
+    ///
+    /// Without a function the text goes to std::clog: at most one line of each kind in ten seconds,
+    /// and none while all is well. That is the only write of this library that may block.
     std::function<void(std::string_view)> log{};
 };
 
-/// What a waiting `lock()` does when its session expires.
+/// The action of a waiting `lock()` when its session expires.
 enum class on_expiry {
-    requeue, ///< queue again, at the end, in the next session
+    requeue, ///< queue again, at the end of the queue, in the next session
     fail,    ///< complete with errc::session_expired
 };
 
-/// What `lock()` does when the client's budgets do not allow another node.
+/// The action of `lock()` when the client's budgets have no room for its node now. A node that is
+/// larger than the whole budget always fails at once with errc::over_budget.
 enum class on_over_budget {
-    wait, ///< wait without a place in the queue until one is free: the exception to FIFO
+    wait, ///< wait without a node until there is room: the exception to FIFO
     fail, ///< complete with errc::over_budget
 };
 
-/// Whose names the nodes of a mutex get. Whatever is chosen, paddock waits for the nodes of all.
+/// The names of a mutex's nodes. With either value paddock waits for the nodes of both kinds.
 enum class naming {
     /// `_c_<id>-lock-<sequence>`: respected by Curator's InterProcessMutex, and by kazoo's Lock
-    /// with
-    /// `extra_lock_patterns=["-lock-"]`.
+    /// with `extra_lock_patterns=["-lock-"]`.
     curator,
-    /// `<id>__lock__<sequence>`: respected by kazoo's Lock as it is, and not by Curator.
+    /// `<id>__lock__<sequence>`: respected by kazoo's Lock by default, but not by Curator.
     kazoo,
 };
 
+/// The options of a mutex or recursive_mutex.
 struct mutex_options {
-    /// Several locks can share one path, each with a name of its own. The default is the name that
-    /// Curator's InterProcessMutex uses. Not empty, no `/`, and none of the names that recipes
-    /// reserve (`_c_`, `lock-`, `__lock__`, `__READ__`, …).
+    /// The lock's name: several locks can share one path under different names. The default is the
+    /// name that Curator's InterProcessMutex uses. Not empty, without `/`, and none of the names
+    /// that recipes reserve (`_c_`, `lock-`, `__lock__`, `__READ__`, …).
     std::string name = "lock";
-    /// Another than `naming::curator` only with the name `lock`.
+    /// A value other than `naming::curator` requires the name `lock`.
     paddock::naming naming = paddock::naming::curator;
-    /// Of the lock's node. It must let this client read, or `verify` and `transaction` are refused.
+    /// The access control list of the lock's node. It must allow this client to read; otherwise the
+    /// ensemble refuses `verify` and `transaction`.
     paddock::acl acl = open_acl();
-    /// What other contenders see of this one, beside host, process and time. Valid UTF-8.
+    /// Text that other contenders see of this one, besides host, process and time. Valid UTF-8.
     std::string label{};
-    /// Missing parents are created as containers, which ZooKeeper deletes when they are empty; with
-    /// `true` as persistent nodes. kazoo (2.8) creates the parents of a lock only once and fails
-    /// when they were deleted, so fleets with kazoo want `true`.
+    /// The client creates missing parents as containers, which ZooKeeper deletes when they are
+    /// empty; with `true` it creates persistent nodes. kazoo (2.8) creates the parents of a lock
+    /// only once and fails when they are deleted, so fleets with kazoo need `true`.
     bool persistent_parents = false;
-    /// `try_lock` reads from the server at hand, which may be behind by a moment. With `true` it
-    /// asks that server to catch up first, for one more round trip.
+    /// `try_lock` reads from the connected server, which may lag by a moment. With `true` that
+    /// server first catches up with the leader, for one more round trip.
     bool sync_first = false;
-    /// When somebody asks for the lock back (mutex::revoke, Curator's Revoker), the hold is over,
-    /// and `guard::lost` says `errc::revoked`. Else only `guard::revoke_requested` tells.
+    /// With `true` a request to release the lock (mutex::revoke, Curator's Revoker) ends the hold,
+    /// and `guard::lost` returns `errc::revoked`. Otherwise only `guard::revoke_requested` reports
+    /// the request.
     bool revocable = false;
     paddock::on_expiry on_expiry = paddock::on_expiry::requeue;
     paddock::on_over_budget on_over_budget = paddock::on_over_budget::wait;
 };
 
-/// As those of a mutex, for the same reasons.
+/// The options of a shared_mutex; each has the meaning of the same mutex_options member.
 struct shared_mutex_options {
     paddock::acl acl = open_acl();
     std::string label{};
@@ -133,9 +157,10 @@ struct shared_mutex_options {
     paddock::on_over_budget on_over_budget = paddock::on_over_budget::wait;
 };
 
+/// The options of an election.
 struct election_options {
-    /// What others see of this participant, as its node's data: Curator's LeaderLatch calls it id.
-    /// Valid UTF-8, at most 16 KiB.
+    /// Text that others see of this participant: the data of its node, which Curator's LeaderLatch
+    /// calls id. Valid UTF-8, at most 16 KiB.
     std::string id{};
     paddock::acl acl = open_acl();
     bool persistent_parents = false;
@@ -143,15 +168,17 @@ struct election_options {
     paddock::on_over_budget on_over_budget = paddock::on_over_budget::wait;
 };
 
+/// The options of a semaphore.
 struct semaphore_options {
-    /// Path of a node that says how many permits there are, below the client's root: Curator's
-    /// SharedCount (four bytes, the highest first). All users of the semaphore must name the same.
-    /// If it does not exist it is created with the number that the constructor was given; from then
-    /// on the node counts. Empty: the number is fixed, and all users must give the same.
+    /// The path of a node that contains the number of permits, below the client's root: Curator's
+    /// SharedCount (four bytes, the highest first). All users of the semaphore must give the same
+    /// path. If the node does not exist, the client creates it with the constructor's number; from
+    /// then on the node's number counts. Empty: the number is fixed, and all users must give the
+    /// same number.
     std::string counter{};
-    /// Of the nodes of the semaphore. It must let this client read.
+    /// The access control list of the nodes of the semaphore. It must allow this client to read.
     paddock::acl acl = open_acl();
-    /// As in mutex_options.
+    /// As mutex_options::label.
     std::string label{};
     bool persistent_parents = false;
     bool sync_first = false; ///< for the `try_acquire` forms
@@ -159,10 +186,12 @@ struct semaphore_options {
     paddock::on_over_budget on_over_budget = paddock::on_over_budget::wait;
 };
 
+/// The options of a simple_mutex.
 struct simple_mutex_options {
-    /// Of the lock's node and of its marker. It must let this client read.
+    /// The access control list of the lock's node and of its marker. It must allow this client to
+    /// read.
     paddock::acl acl = open_acl();
-    /// What others see of the holder, beside host, process and time. Valid UTF-8.
+    /// Text that others see of the holder, besides host, process and time. Valid UTF-8.
     std::string label{};
     /// As mutex_options::persistent_parents.
     bool persistent_parents = false;

@@ -2,6 +2,7 @@
 
 #include <paddock/client.hpp>
 #include <paddock/detail/initiate.hpp>
+#include <paddock/detail/time_limit.hpp>
 #include <paddock/error.hpp>
 #include <paddock/guard.hpp>
 #include <paddock/mutex.hpp>
@@ -19,12 +20,16 @@ namespace detail {
 struct recursive_lock;
 }
 
-/// On whose behalf a coroutine takes a recursive_mutex. A coroutine has no thread identity, so it
-/// passes its owner down to whom it calls; copies are the same owner. Unique within this process.
-/// May be used from any thread.
+class [[gnu::visibility("default")]] owner;
+
+/// The owner on whose behalf a coroutine locks a recursive_mutex. A coroutine has no thread
+/// identity, so it passes its owner to the coroutines that it calls. A copy is the same owner.
+/// Unique within this process.
+///
+/// Thread safety: any thread may use it at any time.
 class owner {
 public:
-    /// A new one.
+    /// Makes a new owner.
     owner() noexcept;
 
     std::uint64_t id() const noexcept { return id_; }
@@ -34,77 +39,104 @@ private:
     std::uint64_t id_;
 };
 
-/// A mutex that its owner can take again while holding it: at once, without a request. It is given
-/// back when the last guard of the owner goes, in whatever order they go. Different owners, also
-/// those of one process, queue like any contenders. Node names are those of mutex, so a
-/// recursive_mutex and a mutex (and Curator's InterProcessMutex, which is reentrant, too) exclude
-/// each other at one path.
+class [[gnu::visibility("default")]] recursive_mutex;
+
+/// A reentrant mutex: its owner can lock it again while holding it, at once and without a request.
+/// The lock is released with the last guard of the owner, whatever the order of the releases.
+/// Different owners, also those of one process, queue like any contenders. Node names are those of
+/// mutex, so a recursive_mutex and a mutex (and Curator's InterProcessMutex, which is reentrant as
+/// well) exclude each other at one path.
 ///
-/// What an owner holds is known to this object and its copies. Two recursive_mutex that were made
-/// separately know nothing of each other: an owner that holds the one waits for the other.
+/// This object and its copies know what an owner holds. Two recursive_mutex objects that a program
+/// has made separately know nothing of each other: an owner that holds one waits for the other.
 ///
-/// All guards of an owner have the same path and fencing token, and are lost together. What was
-/// lost stays lost: the owner's next lock() queues anew, whether or not the old guards are still
-/// there. After `errc::revoked` the node stays until the last of them goes, and that next lock()
-/// waits behind it: give them back first.
+/// All guards of an owner have the same path and fencing token, and are lost together, for ever.
+/// After `errc::lease_lapsed` and `errc::revoked` the node stays until the last of the guards is
+/// unlocked or destroyed, and until then the owner's next lock() would wait behind that node: it
+/// completes with `errc::would_deadlock`. Once the node is deleted or its session is over, that
+/// lock() queues again, even if the old guards still exist.
 ///
-/// Completions come on the handler's associated executor, by default on the client's.
-/// Lifetime: the mutex and its client may be destroyed while operations are pending and guards are
-/// held; operations of a destroyed client complete with `errc::closed`.
-/// Thread safety: operations may be called from any thread at any time.
+/// **For all operations**
+///
+/// Executor: an operation completes on the handler's associated executor, by default on the
+/// client's.
+///
+/// Lifetime: a program may destroy the recursive_mutex and its client while operations are pending
+/// and guards hold the lock. The operations of a destroyed client complete with `errc::closed`.
+///
+/// Thread safety: any thread may call any operation at any time.
 class recursive_mutex {
 public:
-    /// As mutex's.
+    /// As the constructor of mutex.
     recursive_mutex(const client& zk, std::string_view path, mutex_options options);
-    /// With the default options.
+    /// As above, with the default options.
     recursive_mutex(const client& zk, std::string_view path);
 
     asio::any_io_executor get_executor() const;
 
-    /// Takes the lock once more if `who` holds it, else waits for it. Several lock() of one owner
-    /// that wait at the same time share one place in the line, and are granted together.
+    /// Takes the lock once more if `by` holds it; otherwise waits for it. Several lock() calls of
+    /// one owner that wait at the same time share one position in the queue, and are granted
+    /// together. guard::unlock() of a guard that is not the owner's last completes at once.
     ///
-    /// Completion signature: `void(error_code, guard)`. `guard::unlock` of a guard that is not the
-    /// owner's last completes at once.
-    /// Errors: those of mutex::lock().
-    /// Cancellation safety: total and terminal; completes with `asio::error::operation_aborted` at
-    /// once. The place in the line is given up when nobody of this owner waits for it any more.
+    /// Completion signature: `void(error_code, guard)`.
+    ///
+    /// Errors: those of mutex::lock(), and `errc::would_deadlock` at once when the owner has guards
+    /// of a hold that has lapsed or was revoked: unlock them first.
+    ///
+    /// Cancellation safety: total and terminal. The operation completes with
+    /// `asio::error::operation_aborted` at once. The contender leaves the queue when no call of
+    /// this owner waits any more.
+    ///
+    /// Executor, lifetime, thread safety: see the class.
     template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
-    [[nodiscard]] auto lock(owner who, Token&& token = {}) {
+    [[nodiscard]] auto lock(owner by, Token&& token = {}) {
         return detail::initiate<void(error_code, guard)>(get_executor(), std::forward<Token>(token),
-                                                         &start_lock, impl_, who);
+                                                         &start_lock, impl_, by);
     }
 
-    /// Takes the lock once more if `who` holds it, or takes it if it is free; else completes with
-    /// an empty guard, also when another lock() of the same owner waits for it.
+    /// Takes the lock once more if `by` holds it, or takes it if it is free. Otherwise the
+    /// operation completes with an empty guard, also when another lock() of the same owner waits,
+    /// or old guards of the owner keep its node.
     ///
-    /// Completion signature: `void(error_code, guard)`. Errors and cancellation safety: as
-    /// mutex::try_lock().
+    /// Completion signature: `void(error_code, guard)`.
+    ///
+    /// Errors: those of mutex::try_lock().
+    ///
+    /// Cancellation safety, executor, lifetime, thread safety: as lock().
     template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
-    [[nodiscard]] auto try_lock(owner who, Token&& token = {}) {
+    [[nodiscard]] auto try_lock(owner by, Token&& token = {}) {
         return detail::initiate<void(error_code, guard)>(get_executor(), std::forward<Token>(token),
-                                                         &start_try_lock, impl_, who);
+                                                         &start_try_lock, impl_, by);
     }
 
-    /// As lock(), but waits at most this long; then completes with an empty guard. With zero or
-    /// less it is a try_lock() that does not mind not being connected.
+    /// As lock(), but waits for at most `limit`, and then completes as mutex::try_lock_for(). With
+    /// zero or less it is a try_lock().
     ///
-    /// Completion signature, errors and cancellation safety: as lock().
-    template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
-    [[nodiscard]] auto try_lock_for(owner who, std::chrono::nanoseconds limit, Token&& token = {}) {
+    /// Completion signature: `void(error_code, guard)`.
+    ///
+    /// Errors: those of lock(), and `errc::not_connected`.
+    ///
+    /// Cancellation safety, executor, lifetime, thread safety: as lock().
+    template <typename Rep, typename Period,
+              asio::completion_token_for<void(error_code, guard)> Token = default_token>
+    [[nodiscard]] auto try_lock_for(owner by, const std::chrono::duration<Rep, Period>& limit,
+                                    Token&& token = {}) {
         return detail::initiate<void(error_code, guard)>(get_executor(), std::forward<Token>(token),
-                                                         &start_try_lock_for, impl_, who, limit);
+                                                         &start_try_lock_for, impl_, by,
+                                                         detail::limit_of(limit));
     }
 
-    /// As try_lock_for, with a point in time.
-    template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
-    [[nodiscard]] auto try_lock_until(owner who, std::chrono::steady_clock::time_point deadline,
+    /// As try_lock_for(), with a point in time of any clock. A later change of that clock's time
+    /// has no effect.
+    template <typename Clock, typename Duration,
+              asio::completion_token_for<void(error_code, guard)> Token = default_token>
+    [[nodiscard]] auto try_lock_until(owner by,
+                                      const std::chrono::time_point<Clock, Duration>& deadline,
                                       Token&& token = {}) {
-        return try_lock_for(who, deadline - std::chrono::steady_clock::now(),
-                            std::forward<Token>(token));
+        return try_lock_for(by, detail::limit_until(deadline), std::forward<Token>(token));
     }
 
-    /// Who holds and who waits, as mutex::contenders().
+    /// As mutex::contenders().
     template <
         asio::completion_token_for<void(error_code, std::vector<contender>)> Token = default_token>
     [[nodiscard]] auto contenders(Token&& token = {}) {

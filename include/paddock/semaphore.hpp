@@ -2,6 +2,7 @@
 
 #include <paddock/client.hpp>
 #include <paddock/detail/initiate.hpp>
+#include <paddock/detail/time_limit.hpp>
 #include <paddock/error.hpp>
 #include <paddock/guard.hpp>
 #include <paddock/mutex.hpp>
@@ -17,116 +18,154 @@
 namespace paddock {
 
 namespace detail {
-struct lease_lock;
+struct semaphore_lock;
 }
 
-/// Who uses a semaphore, as the ensemble has it.
+/// The users of a semaphore, as the ensemble knows them.
 struct semaphore_state {
-    std::int32_t permits = 0;           ///< how many there are
-    std::vector<contender> leases{};    ///< one for each permit that is taken
-    std::vector<contender> acquiring{}; ///< who wants permits, in order
+    std::int32_t permits = 0;           ///< the number of permits
+    std::vector<contender> leases{};    ///< one contender for each permit that is held
+    std::vector<contender> acquiring{}; ///< those that wait for permits, in order
 };
 
-/// A semaphore over all processes that use the same ensemble and path: at no time are there more
-/// leases than permits. Who comes first is served first, also when it wants more than who comes
-/// later. Node names are those of Curator's InterProcessSemaphoreV2, so both share the permits of
-/// one path; with one permit it is Curator's InterProcessSemaphoreMutex.
+class [[gnu::visibility("default")]] semaphore;
+
+/// A semaphore over all processes that use the same ensemble and path: at no time do its users hold
+/// more permits than there are. Contenders are granted permits in the order of their arrival, even
+/// if the first wants more than the next. Node names are those of Curator's
+/// InterProcessSemaphoreV2, so both share the permits of one path; with one permit it is Curator's
+/// InterProcessSemaphoreMutex. (Curator calls a permit's node a lease; this library's lease is that
+/// of the session.)
 ///
-/// Several permits are taken all or none. Curator takes them one by one: programs that take several
-/// with Curator can wait for each other, and for this one, until their time is up.
+/// A contender takes several permits all or none. Curator takes them one by one: programs that take
+/// several permits with Curator can wait for each other, and for a contender of this class, until
+/// their time limits pass.
 ///
-/// A guard holds all permits that it was acquired with, and gives them back together. It is lost
-/// when one of its lease nodes is. Leases of one semaphore overlap, so there is no order in which a
-/// fencing token could grow: guard::fencing_token() is zero.
+/// A guard holds all permits of its acquire(), and releases them together. The guard is lost when
+/// one of its permit nodes is deleted. The holds of one semaphore overlap, so there is no order in
+/// which a fencing token could grow: guard::fencing_token() is zero.
 ///
-/// Completions come on the handler's associated executor, by default on the client's.
-/// Lifetime: the semaphore and its client may be destroyed while operations are pending and guards
-/// are held; operations of a destroyed client complete with `errc::closed`.
-/// Thread safety: operations may be called from any thread at any time.
+/// **For all operations**
+///
+/// Executor: an operation completes on the handler's associated executor, by default on the
+/// client's.
+///
+/// Lifetime: a program may destroy the semaphore and its client while operations are pending and
+/// guards hold permits. The operations of a destroyed client complete with `errc::closed`.
+///
+/// Thread safety: any thread may call any operation at any time.
 class semaphore {
 public:
-    /// Does no I/O. Uses the nodes `locks` and `leases` below `path`, which is below the client's
-    /// root; what is missing is created when it is needed. Throws `system_error` with
-    /// `errc::bad_argument` for a path, number (less than one) or option that is not acceptable.
+    /// Creates the object; does no I/O. The semaphore uses the nodes `locks` and `leases` below
+    /// `path`, which is below the client's root; the first operation that needs missing nodes
+    /// creates them.
+    ///
+    /// Errors: throws `system_error` with `errc::bad_argument` for a path, number (less than one)
+    /// or option that is not acceptable.
     semaphore(const client& zk, std::string_view path, std::int32_t permits,
               semaphore_options options);
-    /// With the default options: the number of permits is fixed.
+    /// As above, with the default options: the number of permits is fixed.
     semaphore(const client& zk, std::string_view path, std::int32_t permits);
 
     asio::any_io_executor get_executor() const;
 
-    /// Waits for one permit.
+    /// Waits for one permit. A lost connection is not an error, nor is an expired session, unless
+    /// the options say so: the contender keeps its position in the queue, or queues again.
     ///
     /// Completion signature: `void(error_code, guard)`.
-    /// Errors: the `zk_errc` with which the ensemble refused (`no_auth` above all;
-    /// `data_inconsistency`: the counter is none); `errc::sequence_exhausted`;
-    /// `errc::session_expired` and `errc::over_budget` if the options say so (`over_budget` also
-    /// for more permits than a client can ever hold); `errc::closed`; `errc::auth_failed`. A lost
-    /// connection is not an error, nor is an expired session: who waits keeps its place, or queues
-    /// again.
-    /// Cancellation safety: total and terminal; completes with `asio::error::operation_aborted` at
-    /// once, and its nodes are deleted in the background. A guard that was granted first is
-    /// delivered.
+    ///
+    /// Errors: the `zk_errc` of the ensemble's refusal (`no_auth` above all; `data_inconsistency`
+    /// when the counter node contains no counter); `errc::sequence_exhausted`;
+    /// `errc::session_expired` if semaphore_options::on_expiry says so; `errc::over_budget` if
+    /// semaphore_options::on_over_budget says so, and for more permits than a client can ever hold;
+    /// `errc::closed`; `errc::auth_failed`.
+    ///
+    /// Cancellation safety: total and terminal. The operation completes with
+    /// `asio::error::operation_aborted` at once, and the client deletes the contender's nodes in
+    /// the background. If the grant came first, the operation delivers the guard.
+    ///
+    /// Executor, lifetime, thread safety: see the class.
     template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
     [[nodiscard]] auto acquire(Token&& token = {}) {
         return acquire(1, std::forward<Token>(token));
     }
 
-    /// Waits for so many permits, all or none; one guard holds them. Throws `system_error` with
-    /// `errc::bad_argument` when `count` is less than one, or greater than a fixed number of
-    /// permits. With a counter it waits until there are so many, and everybody behind it, too.
+    /// Waits for `count` permits, all or none; one guard holds them. With a counter the operation
+    /// waits until there are so many permits, and all contenders behind it wait as well.
     ///
-    /// Completion signature, errors and cancellation safety: as acquire().
+    /// Completion signature: `void(error_code, guard)`.
+    ///
+    /// Errors: those of acquire(). The call throws `system_error` with `errc::bad_argument` when
+    /// `count` is less than one, or greater than a fixed number of permits.
+    ///
+    /// Cancellation safety, executor, lifetime, thread safety: as acquire().
     template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
     [[nodiscard]] auto acquire(std::int32_t count, Token&& token = {}) {
         return detail::initiate<void(error_code, guard)>(
             executor_for(count), std::forward<Token>(token), &start_acquire, impl_, count);
     }
 
-    /// Takes the permits if they are free and nobody waits; else completes with an empty guard, and
-    /// nothing was written. What is found may be old by a moment, see
+    /// Takes the permits if they are free and no contender waits; otherwise completes with an empty
+    /// guard, and the client has written nothing. The answer may be stale by a moment, see
     /// semaphore_options::sync_first.
     ///
-    /// Throws as acquire(count). Completion signature: `void(error_code, guard)`. Errors: those of
-    /// acquire(), and `errc::not_connected` at once when the client is not connected.
-    /// Cancellation safety: as acquire().
+    /// Completion signature: `void(error_code, guard)`.
+    ///
+    /// Errors: those of acquire(), and `errc::not_connected` at once when the client is not
+    /// connected. The call throws as acquire(count).
+    ///
+    /// Cancellation safety, executor, lifetime, thread safety: as acquire().
     template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
     [[nodiscard]] auto try_acquire(std::int32_t count, Token&& token = {}) {
         return detail::initiate<void(error_code, guard)>(
             executor_for(count), std::forward<Token>(token), &start_try_acquire, impl_, count);
     }
 
-    /// Waits for the permits, at most this long; then completes with an empty guard, and none of
-    /// them. The limit bounds everything: connecting, retries, waiting. With zero or less it is a
-    /// try_acquire() that does not mind not being connected.
+    /// Waits for the permits for at most `limit`. Then the operation completes with an empty guard
+    /// and none of the permits if the client is connected, or if it saw that the permits were not
+    /// free and its lease has not lapsed since; otherwise with `errc::not_connected`. The limit
+    /// includes connecting, retries and waiting. With zero or less the operation is a
+    /// try_acquire().
     ///
-    /// Throws as acquire(count). Completion signature, errors and cancellation safety: as
-    /// acquire().
-    template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
-    [[nodiscard]] auto try_acquire_for(std::int32_t count, std::chrono::nanoseconds limit,
+    /// Completion signature: `void(error_code, guard)`.
+    ///
+    /// Errors: those of acquire(), and `errc::not_connected`. The call throws as acquire(count).
+    ///
+    /// Cancellation safety, executor, lifetime, thread safety: as acquire().
+    template <typename Rep, typename Period,
+              asio::completion_token_for<void(error_code, guard)> Token = default_token>
+    [[nodiscard]] auto try_acquire_for(std::int32_t count,
+                                       const std::chrono::duration<Rep, Period>& limit,
                                        Token&& token = {}) {
         return detail::initiate<void(error_code, guard)>(
             executor_for(count), std::forward<Token>(token), &start_try_acquire_for, impl_, count,
-            limit);
+            detail::limit_of(limit));
     }
 
-    /// As try_acquire_for, with a point in time.
-    template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
+    /// As try_acquire_for(), with a point in time of any clock. A later change of that clock's time
+    /// has no effect.
+    template <typename Clock, typename Duration,
+              asio::completion_token_for<void(error_code, guard)> Token = default_token>
     [[nodiscard]] auto try_acquire_until(std::int32_t count,
-                                         std::chrono::steady_clock::time_point deadline,
+                                         const std::chrono::time_point<Clock, Duration>& deadline,
                                          Token&& token = {}) {
-        return try_acquire_for(count, deadline - std::chrono::steady_clock::now(),
-                               std::forward<Token>(token));
+        return try_acquire_for(count, detail::limit_until(deadline), std::forward<Token>(token));
     }
 
-    /// Sets the counter, and creates it if it is missing. A greater number wakes whoever waits for
-    /// it; a smaller one takes nothing away, but nobody gets a permit before enough were given
-    /// back. Zero lets nobody in. Throws `system_error` with `errc::bad_argument` for a negative
+    /// Sets the counter, and creates its node if it is missing. A greater number wakes the
+    /// contenders that wait for it. A smaller one revokes no permit, but no contender gets a permit
+    /// before enough permits are released; with zero no contender gets one.
+    ///
+    /// Completion signature: `void(error_code)`.
+    ///
+    /// Errors: the `zk_errc` of the ensemble's refusal, `errc::outcome_unknown`, `errc::closed`,
+    /// `errc::auth_failed`. The call throws `system_error` with `errc::bad_argument` for a negative
     /// number, and when the number of permits is fixed.
     ///
-    /// Completion signature: `void(error_code)`. Errors: the `zk_errc` with which the ensemble
-    /// refused, `errc::outcome_unknown`, `errc::closed`. Cancellation safety: total and terminal; a
-    /// change that was sent is made all the same.
+    /// Cancellation safety: total and terminal; the ensemble still executes a change that the
+    /// client has sent.
+    ///
+    /// Executor, lifetime, thread safety: see the class.
     template <asio::completion_token_for<void(error_code)> Token = default_token>
     [[nodiscard]] auto set_permits(std::int32_t permits, Token&& token = {}) {
         return detail::initiate<void(error_code)>(executor_for_setting(permits),
@@ -134,12 +173,17 @@ public:
                                                   impl_, permits);
     }
 
-    /// How many permits there are, who has them, and who wants some, with what they wrote into
-    /// their nodes. The first that acquires may have leases already, and wait for more room. One
-    /// burst of reads; who goes meanwhile is left out.
+    /// Reads the number of permits, the holders, and the contenders that wait, with the metadata in
+    /// their nodes. The first contender that waits may hold some of its permits already. One burst
+    /// of reads; the result omits contenders that leave meanwhile.
     ///
-    /// Completion signature: `void(error_code, semaphore_state)`. Errors: `zk_errc`,
-    /// `errc::closed`. Cancellation safety: total and terminal.
+    /// Completion signature: `void(error_code, semaphore_state)`.
+    ///
+    /// Errors: `zk_errc`, `errc::closed`, `errc::auth_failed`.
+    ///
+    /// Cancellation safety: total and terminal.
+    ///
+    /// Executor, lifetime, thread safety: see the class.
     template <asio::completion_token_for<void(error_code, semaphore_state)> Token = default_token>
     [[nodiscard]] auto state(Token&& token = {}) {
         return detail::initiate<void(error_code, semaphore_state)>(
@@ -147,7 +191,7 @@ public:
     }
 
 private:
-    using impl_ptr = std::shared_ptr<const detail::lease_lock>;
+    using impl_ptr = std::shared_ptr<const detail::semaphore_lock>;
 
     asio::any_io_executor executor_for(std::int32_t count) const;
     asio::any_io_executor executor_for_setting(std::int32_t permits) const;

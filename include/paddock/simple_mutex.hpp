@@ -2,6 +2,7 @@
 
 #include <paddock/client.hpp>
 #include <paddock/detail/initiate.hpp>
+#include <paddock/detail/time_limit.hpp>
 #include <paddock/error.hpp>
 #include <paddock/guard.hpp>
 #include <paddock/mutex.hpp>
@@ -18,87 +19,127 @@ namespace detail {
 class simple_lock;
 }
 
-/// An exclusive lock that is one node: whoever creates it holds the lock, the others watch it, and
-/// race again when it goes. There is no directory to list and no line to look at; in return
-/// - it is unfair: whoever comes first after a release has it, and somebody may never come first;
-/// - it is a herd: a release wakes every client that waits, and all but one of them race in vain.
-///   Nine clients that wait: 9 are woken, and send 9 writes; of a mutex's line, 1 and none.
-/// Use mutex unless the path of the lock's node must be known beforehand.
+class [[gnu::visibility("default")]] simple_mutex;
+
+/// An exclusive lock that is one node: the contender that creates the node holds the lock; the
+/// others watch the node, and race again when it is deleted. There is no directory to list and no
+/// queue to read. In return
+///
+/// - the lock is unfair: the first contender to arrive after a release gets it, and a contender
+///   may wait for ever;
+/// - the lock has the herd effect: a release wakes every client that waits, and all but one of them
+///   race in vain. With nine clients that wait, a release wakes 9, which send 9 writes; in a
+///   mutex's queue it wakes 1, which sends none.
+///
+/// Use mutex, unless other programs must know the path of the lock's node beforehand.
 ///
 /// Beside the node, in the same directory, stands its marker, `_c_<id>-<name>-marker`, with a name
-/// that nobody uses again. Both are made and deleted together, so a delete that comes late, or
-/// twice, hits no stranger's lock. Who deletes the lock's node by hand takes the lock from its
-/// holder, and should delete the marker as well (its id is in the node's data): a holder that is
-/// just giving the lock back, or is cut off, cannot know, and would delete the next one's node
-/// with its marker. Not the marker alone: then the node stays until the holder's session ends.
-/// Do not put a simple_mutex into the directory of another lock.
+/// that no client uses again. The client creates and deletes both nodes together, so that a late or
+/// repeated delete never deletes the node of another contender. An administrator that deletes the
+/// lock's node by hand takes the lock from its holder, and should delete the marker as well (its id
+/// is in the node's data): a holder that is about to release the lock, or is cut off, does not know
+/// of the delete, and would delete its marker together with the node of the next holder. Do not
+/// delete the marker alone: then the node stays until the holder's session ends. Do not put a
+/// simple_mutex into the directory of another lock.
 ///
-/// Those who wait for one object or its copies race one at a time, in the order of their coming.
-/// Completions come on the handler's associated executor, by default on the client's.
-/// Lifetime: the mutex and its client may be destroyed while operations are pending and guards are
-/// held; operations of a destroyed client complete with `errc::closed`.
-/// Thread safety: operations may be called from any thread at any time.
+/// The contenders of one object and its copies race one at a time, in the order of their calls.
+///
+/// **For all operations**
+///
+/// Executor: an operation completes on the handler's associated executor, by default on the
+/// client's.
+///
+/// Lifetime: a program may destroy the simple_mutex and its client while operations are pending and
+/// guards hold the lock. The operations of a destroyed client complete with `errc::closed`.
+///
+/// Thread safety: any thread may call any operation at any time.
 class simple_mutex {
 public:
-    /// Does no I/O. `path` is that of the lock's node, below the client's root; missing parents are
-    /// created when they are needed. Throws `system_error` with `errc::bad_argument` for a path or
-    /// label that is not acceptable.
+    /// Creates the object; does no I/O. `path` is that of the lock's node, below the client's root;
+    /// the first operation that needs missing parents creates them.
+    ///
+    /// Errors: throws `system_error` with `errc::bad_argument` for a path, label or access control
+    /// list that is not acceptable.
     simple_mutex(const client& zk, std::string_view path, simple_mutex_options options);
-    /// With the default options.
+    /// As above, with the default options.
     simple_mutex(const client& zk, std::string_view path);
 
     asio::any_io_executor get_executor() const;
 
-    /// Waits for the lock.
+    /// Waits for the lock. Neither a lost connection nor an expired session is an error, unless the
+    /// options say so: the contender races again once the client is connected. guard::path() is the
+    /// path of the lock's node; guard::transaction() checks the marker as well.
     ///
-    /// Completion signature: `void(error_code, guard)`; guard::path() is the path of the lock's
-    /// node, and guard::transaction() checks the marker, too.
-    /// Errors: the `zk_errc` with which the ensemble refused (`no_auth` above all);
-    /// `errc::session_expired` and `errc::over_budget` if the options say so; `errc::closed`;
-    /// `errc::auth_failed`. Neither a lost connection nor an expired session is an error: it races
-    /// on when there is a new one.
-    /// Cancellation safety: total and terminal; completes with `asio::error::operation_aborted` at
-    /// once, and what it may have created is deleted in the background.
+    /// Completion signature: `void(error_code, guard)`.
+    ///
+    /// Errors: the `zk_errc` of the ensemble's refusal (`no_auth` above all);
+    /// `errc::session_expired` if simple_mutex_options::on_expiry says so; `errc::over_budget` if
+    /// simple_mutex_options::on_over_budget says so, and for nodes that are larger than the whole
+    /// budget; `errc::closed`; `errc::auth_failed`.
+    ///
+    /// Cancellation safety: total and terminal. The operation completes with
+    /// `asio::error::operation_aborted` at once, and the client deletes in the background the nodes
+    /// that it may have created.
+    ///
+    /// Executor, lifetime, thread safety: see the class.
     template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
     [[nodiscard]] auto lock(Token&& token = {}) {
         return detail::initiate<void(error_code, guard)>(get_executor(), std::forward<Token>(token),
                                                          &start_lock, impl_);
     }
 
-    /// Takes the lock if it is free; else completes with an empty guard. When the lock is taken
-    /// nothing is written: one read, or none if this object itself holds it or waits for it.
+    /// Takes the lock if it is free; otherwise completes with an empty guard. If another contender
+    /// holds the lock, the client writes nothing: it sends one read, or no request if this object
+    /// holds the lock itself or waits for it.
     ///
-    /// Completion signature: `void(error_code, guard)`. Errors: those of lock(), and
-    /// `errc::not_connected` at once when the client is not connected, or is no longer.
-    /// Cancellation safety: as lock().
+    /// Completion signature: `void(error_code, guard)`.
+    ///
+    /// Errors: those of lock(), and `errc::not_connected` at once when the client is not connected,
+    /// or loses its connection.
+    ///
+    /// Cancellation safety, executor, lifetime, thread safety: as lock().
     template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
     [[nodiscard]] auto try_lock(Token&& token = {}) {
         return detail::initiate<void(error_code, guard)>(get_executor(), std::forward<Token>(token),
                                                          &start_try_lock, impl_);
     }
 
-    /// Waits for the lock, at most this long; then completes with an empty guard. With zero or less
-    /// it is a try_lock() that does not mind not being connected.
+    /// Waits for the lock for at most `limit`, and then completes as mutex::try_lock_for(). With
+    /// zero or less it is a try_lock().
     ///
-    /// Completion signature, errors and cancellation safety: as lock().
-    template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
-    [[nodiscard]] auto try_lock_for(std::chrono::nanoseconds limit, Token&& token = {}) {
+    /// Completion signature: `void(error_code, guard)`.
+    ///
+    /// Errors: those of lock(), and `errc::not_connected`.
+    ///
+    /// Cancellation safety, executor, lifetime, thread safety: as lock().
+    template <typename Rep, typename Period,
+              asio::completion_token_for<void(error_code, guard)> Token = default_token>
+    [[nodiscard]] auto try_lock_for(const std::chrono::duration<Rep, Period>& limit,
+                                    Token&& token = {}) {
         return detail::initiate<void(error_code, guard)>(get_executor(), std::forward<Token>(token),
-                                                         &start_try_lock_for, impl_, limit);
+                                                         &start_try_lock_for, impl_,
+                                                         detail::limit_of(limit));
     }
 
-    /// As try_lock_for, with a point in time.
-    template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
-    [[nodiscard]] auto try_lock_until(std::chrono::steady_clock::time_point deadline,
+    /// As try_lock_for(), with a point in time of any clock. A later change of that clock's time
+    /// has no effect.
+    template <typename Clock, typename Duration,
+              asio::completion_token_for<void(error_code, guard)> Token = default_token>
+    [[nodiscard]] auto try_lock_until(const std::chrono::time_point<Clock, Duration>& deadline,
                                       Token&& token = {}) {
-        return try_lock_for(deadline - std::chrono::steady_clock::now(),
-                            std::forward<Token>(token));
+        return try_lock_for(detail::limit_until(deadline), std::forward<Token>(token));
     }
 
-    /// Who holds the lock, and what the holder wrote into its node. Who waits cannot be seen.
+    /// Reads which contender holds the lock, with the metadata in its node; nothing if the lock is
+    /// free. The contenders that wait have no nodes, and no operation lists them.
     ///
-    /// Completion signature: `void(error_code, std::optional<contender>)`, nothing when nobody
-    /// does. Errors: `zk_errc`, `errc::closed`. Cancellation safety: total and terminal.
+    /// Completion signature: `void(error_code, std::optional<contender>)`.
+    ///
+    /// Errors: `zk_errc`, `errc::closed`, `errc::auth_failed`.
+    ///
+    /// Cancellation safety: total and terminal.
+    ///
+    /// Executor, lifetime, thread safety: see the class.
     template <asio::completion_token_for<void(error_code, std::optional<contender>)> Token =
                   default_token>
     [[nodiscard]] auto holder(Token&& token = {}) {

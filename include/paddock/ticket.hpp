@@ -1,6 +1,7 @@
 #pragma once
 
 #include <paddock/contender.hpp>
+#include <paddock/detail/access.hpp>
 #include <paddock/detail/initiate.hpp>
 #include <paddock/error.hpp>
 #include <paddock/guard.hpp>
@@ -13,16 +14,26 @@
 namespace paddock {
 
 namespace detail {
-class queued;
+class ticket_state;
 }
 
-/// A place in the line of a lock, from mutex::enqueue: the two steps of lock(), with a look at the
-/// line in between. Move-only; dropping it leaves the line, and gives back a lock that was granted
-/// and not asked for. An empty ticket (default constructed, moved from, or after acquired()) throws
-/// `system_error` with `errc::bad_argument` from its operations.
+class [[gnu::visibility("default")]] ticket;
+
+/// A position in the queue of a lock, from mutex::enqueue(). The ticket splits lock() into two
+/// steps, with a view of the queue in between. Move-only. The destructor leaves the queue, and
+/// releases a lock that was granted before acquired() was called. An empty ticket (default
+/// constructed, moved from, or after acquired()) throws `system_error` with `errc::bad_argument`
+/// from its operations.
 ///
-/// Thread safety: position() may be called from any thread; a ticket may be moved and destroyed on
-/// any thread; its operations one at a time.
+/// **For all operations**
+///
+/// Executor: an operation completes on the handler's associated executor, by default on the
+/// client's.
+///
+/// Lifetime: a ticket may outlive its mutex and its client.
+///
+/// Thread safety: any number of threads may call position() at the same time. Any thread may move
+/// and destroy a ticket or call its operations, but only one thread at a time.
 class [[nodiscard]] ticket {
 public:
     ticket() noexcept = default;
@@ -30,58 +41,78 @@ public:
     ticket& operator=(ticket&&) noexcept;
     ~ticket();
 
-    explicit operator bool() const noexcept { return queued_ != nullptr; }
+    /// Whether the ticket has a position in the queue, or a lock that was granted to it.
+    explicit operator bool() const noexcept { return state_ != nullptr; }
 
-    /// How many contenders stand in the way; 0 when the lock is granted, or next. As this client
-    /// has heard: who leaves from the middle of the line is noticed late. Reads one atomic.
+    /// The number of contenders before this one, as far as the client knows; 0 when the lock is
+    /// granted, or this contender is the next. The client learns late of a contender that leaves
+    /// the middle of the queue. Reads one atomic.
     std::size_t position() const noexcept;
 
-    /// Who holds the lock, with its metadata; nothing if nobody does. Reads from the ensemble.
+    /// Reads from the ensemble which contender holds the lock, with its metadata; nothing if none
+    /// does.
     ///
-    /// Completion signature: `void(error_code, std::optional<contender>)`. Errors: `zk_errc`,
-    /// `errc::closed`. Cancellation safety: total and terminal.
+    /// Completion signature: `void(error_code, std::optional<contender>)`.
+    ///
+    /// Errors: `zk_errc`, `errc::closed`, `errc::auth_failed`.
+    ///
+    /// Cancellation safety: total and terminal.
+    ///
+    /// Executor, lifetime, thread safety: see the class.
     template <asio::completion_token_for<void(error_code, std::optional<contender>)> Token =
                   default_token>
     [[nodiscard]] auto holder(Token&& token = {}) {
         return detail::initiate<void(error_code, std::optional<contender>)>(
-            executor(), std::forward<Token>(token), &start_holder, queued_);
+            executor(), std::forward<Token>(token), &start_holder, state_);
     }
 
-    /// Waits until position() is another than it was at the call, and says what it is. As long as
-    /// somebody waits for this the client watches the first in the line as well, which costs one
-    /// watch, and one listing for each contender that goes.
+    /// Waits until position() differs from its value at the call, and returns the new value. During
+    /// the wait the client also watches the first contender in the queue, which costs one watch,
+    /// and one listing for each contender that leaves.
     ///
-    /// Completion signature: `void(error_code, std::size_t)`. Errors: what acquired() would say.
-    /// Cancellation safety: total and terminal.
+    /// Completion signature: `void(error_code, std::size_t)`.
+    ///
+    /// Errors: those of acquired(); `asio::error::operation_aborted` when meanwhile the ticket is
+    /// destroyed, or acquired() delivers the lock.
+    ///
+    /// Cancellation safety: total and terminal; the contender keeps its position.
+    ///
+    /// Executor, lifetime, thread safety: see the class.
     template <asio::completion_token_for<void(error_code, std::size_t)> Token = default_token>
     [[nodiscard]] auto next_change(Token&& token = {}) {
         return detail::initiate<void(error_code, std::size_t)>(
-            executor(), std::forward<Token>(token), &start_next_change, queued_);
+            executor(), std::forward<Token>(token), &start_next_change, state_);
     }
 
     /// Waits for the lock. The ticket is empty from the call on.
     ///
-    /// Completion signature: `void(error_code, guard)`. Errors: as mutex::lock. Cancellation
-    /// safety: total and terminal; leaves the line.
+    /// Completion signature: `void(error_code, guard)`.
+    ///
+    /// Errors: those of mutex::lock(); `errc::lock_lost` when the lock was granted and lost before
+    /// the call.
+    ///
+    /// Cancellation safety: total and terminal; the contender leaves the queue.
+    ///
+    /// Executor, lifetime, thread safety: see the class.
     template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
     [[nodiscard]] auto acquired(Token&& token = {}) {
         return detail::initiate<void(error_code, guard)>(executor(), std::forward<Token>(token),
                                                          &start_acquired, std::move(*this));
     }
 
-    /// For the locks of this library.
-    explicit ticket(std::shared_ptr<detail::queued> place) noexcept;
-
 private:
-    using queued_ptr = std::shared_ptr<detail::queued>;
+    friend struct detail::access;
+    using state_ptr = std::shared_ptr<detail::ticket_state>;
+
+    explicit ticket(state_ptr state) noexcept;
 
     asio::any_io_executor executor() const;
     static void start_holder(detail::handler<void(error_code, std::optional<contender>)>,
-                             queued_ptr);
-    static void start_next_change(detail::handler<void(error_code, std::size_t)>, queued_ptr);
+                             state_ptr);
+    static void start_next_change(detail::handler<void(error_code, std::size_t)>, state_ptr);
     static void start_acquired(detail::handler<void(error_code, guard)>, ticket);
 
-    queued_ptr queued_;
+    state_ptr state_;
 };
 
 } // namespace paddock

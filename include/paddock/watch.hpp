@@ -1,5 +1,6 @@
 #pragma once
 
+#include <paddock/detail/access.hpp>
 #include <paddock/detail/initiate.hpp>
 #include <paddock/error.hpp>
 
@@ -14,50 +15,66 @@ namespace detail {
 class watch_latch;
 }
 
-/// What happened to a watched node.
+/// The event of a watched node.
 enum class watch_event {
-    created,  ///< it exists now
-    deleted,  ///< it is gone
-    changed,  ///< its data was set
-    children, ///< a child was created or deleted
+    created,  ///< a client created the node
+    deleted,  ///< a client or the end of a session deleted the node
+    changed,  ///< a client set the node's data
+    children, ///< the node's list of children changed
 };
 
-/// A latched one-shot notification. It exists before the read that arms it is sent, and keeps what
-/// happened until somebody asks, so nothing can be missed between the two:
+class [[gnu::visibility("default")]] watch;
+
+/// A latched one-shot notification. The watch exists before the client sends the read that arms it,
+/// and it keeps the event until a call of event() takes it. So a program cannot miss an event
+/// between the read and the wait:
 ///
 ///     paddock::watch changed(zk);
 ///     auto now = co_await zk.get("/config", changed);
 ///     ...
-///     co_await changed.event();   // completes at once if it has happened meanwhile
+///     co_await changed.event();   // completes at once if the event has happened meanwhile
 ///
-/// A watch is armed by one successful read and serves once. It survives reconnects. Distinct
-/// objects: any thread. One object: not from two threads at once.
+/// One successful read arms the watch, which then reports one event. It survives reconnects. A read
+/// completes with `errc::bad_argument`, and the client sends nothing, when the watch belongs to
+/// another client, has served another read, or was moved from.
+///
+/// Lifetime: a watch may outlive its client.
+///
+/// Thread safety: any thread may use distinct objects. Only one thread at a time may use one
+/// object.
 class watch {
 public:
     explicit watch(const client& zk);
     watch(watch&&) noexcept;
     watch& operator=(watch&&) noexcept;
-    ~watch(); ///< disarms; a pending event() completes with asio::error::operation_aborted
+    /// Disarms the watch. A pending event() completes with `asio::error::operation_aborted`.
+    ~watch();
 
-    /// Waits for the event.
+    /// Waits for the event; before a read has armed the watch, it waits for that read as well. One
+    /// call at a time: a second call completes the first with `asio::error::operation_aborted`.
     ///
     /// Completion signature: `void(error_code, watch_event)`.
-    /// Errors: what the read failed with; `errc::session_expired` and `errc::closed` when the watch
-    /// died with its session. Before a read has armed it, it waits for that too.
+    ///
+    /// Errors: the error of the read that failed to arm the watch; `errc::session_expired` and
+    /// `errc::closed` when the watch ended with its session. The call throws `system_error` with
+    /// `errc::bad_argument` when the watch was moved from, because it then has no client.
+    ///
     /// Cancellation safety: total and terminal; the event stays latched for another call.
-    /// Executor: the handler's, by default the client's. One call at a time: a second one ends the
-    /// first with `asio::error::operation_aborted`.
+    ///
+    /// Executor: the handler's associated executor, by default the client's.
+    ///
+    /// Lifetime and thread safety: see the class.
     template <asio::completion_token_for<void(error_code, watch_event)> Token = default_token>
     [[nodiscard]] auto event(Token&& token = {}) {
         return detail::initiate<void(error_code, watch_event)>(
             executor(), std::forward<Token>(token), &start_event, latch_);
     }
 
-    /// Whether event() would complete at once.
+    /// Whether event() would complete at once. Reads one atomic.
     bool happened() const noexcept;
 
 private:
-    friend class client;
+    friend struct detail::access;
     static void start_event(detail::handler<void(error_code, watch_event)>,
                             std::shared_ptr<detail::watch_latch>);
     asio::any_io_executor executor() const;

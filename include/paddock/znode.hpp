@@ -8,17 +8,17 @@
 
 namespace paddock {
 
-/// What ZooKeeper keeps about a node beside its data. The fields are those of ZooKeeper's `Stat`
+/// The metadata that ZooKeeper keeps of a node. The fields are those of ZooKeeper's `Stat`
 /// (ZooKeeper Programmer's Guide, "ZooKeeper Stat Structure").
 struct node_stat {
-    std::int64_t czxid = 0;           ///< the transaction that created the node
-    std::int64_t mzxid = 0;           ///< the transaction that last changed its data
-    std::int64_t pzxid = 0;           ///< the transaction that last changed its list of children
-    std::int64_t ctime = 0;           ///< created, in milliseconds since 1970 by the leader's clock
-    std::int64_t mtime = 0;           ///< last changed, likewise
-    std::int32_t version = 0;         ///< number of changes of the data
-    std::int32_t cversion = 0;        ///< number of changes of the list of children
-    std::int32_t aversion = 0;        ///< number of changes of the access control list
+    std::int64_t czxid = 0;    ///< the transaction that created the node
+    std::int64_t mzxid = 0;    ///< the transaction that last changed its data
+    std::int64_t pzxid = 0;    ///< the transaction that last changed its list of children
+    std::int64_t ctime = 0;    ///< creation time, in milliseconds since 1970 by the leader's clock
+    std::int64_t mtime = 0;    ///< time of the last change of the data, by the same clock
+    std::int32_t version = 0;  ///< number of changes of the data
+    std::int32_t cversion = 0; ///< number of changes of the list of children
+    std::int32_t aversion = 0; ///< number of changes of the access control list
     std::int64_t ephemeral_owner = 0; ///< the session of an ephemeral node, else 0
     std::int32_t data_length = 0;     ///< bytes of data
     std::int32_t num_children = 0;    ///< number of children
@@ -26,10 +26,10 @@ struct node_stat {
     friend bool operator==(const node_stat&, const node_stat&) = default;
 };
 
-/// Any version will do, for `set`, `remove` and `check`.
+/// Matches every version, in `set`, `remove` and `check`.
 inline constexpr std::int32_t any_version = -1;
 
-/// How a node lives. `persistent_with_ttl` kinds need a server with
+/// The kind of a node. The `…_with_ttl` kinds need a server with
 /// `zookeeper.extendedTypesEnabled=true`.
 enum class create_mode {
     persistent,
@@ -41,7 +41,7 @@ enum class create_mode {
     persistent_sequential_with_ttl,
 };
 
-/// Rights in an access control list; add them with `|`.
+/// Rights in an access control list; combine them with `|`.
 enum class permission : unsigned {
     read = 1,
     write = 2,
@@ -55,7 +55,7 @@ constexpr permission operator|(permission a, permission b) noexcept {
     return static_cast<permission>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
 }
 
-/// One entry of an access control list: who (`scheme:id`) may do what.
+/// One entry of an access control list: the rights of one identity (`scheme:id`).
 struct acl_entry {
     permission allowed = permission::all;
     std::string scheme = "world";
@@ -66,40 +66,43 @@ struct acl_entry {
 
 using acl = std::vector<acl_entry>;
 
-/// Everybody may do everything: ZooKeeper's `OPEN_ACL_UNSAFE`.
+/// Grants all rights to every client: ZooKeeper's `OPEN_ACL_UNSAFE`.
 inline acl open_acl() { return {acl_entry{}}; }
 
-/// Whoever authenticated this connection may do everything: ZooKeeper's `CREATOR_ALL_ACL`.
+/// Grants all rights to the identities of this connection: ZooKeeper's `CREATOR_ALL_ACL`.
 inline acl creator_acl() { return {acl_entry{permission::all, "auth", ""}}; }
 
-/// How to create a node.
+/// The options of `create`.
 struct create_options {
     create_mode mode = create_mode::persistent;
-    /// Who may do what with the node.
+    /// The access control list of the node.
     paddock::acl acl = open_acl();
-    /// How long a node of a `…_with_ttl` mode without children lives after its last change.
+    /// The time that a node of a `…_with_ttl` mode lives after its last change, while it has no
+    /// children.
     std::chrono::milliseconds ttl{0};
 };
 
-/// A created node: its path (with the sequence number, if it has one) and its stat.
+/// The result of `create`: the path of the node (with its sequence number, if it has one) and its
+/// stat.
 struct create_result {
     std::string path{};
     node_stat stat{};
 };
 
-/// What `get` reads.
+/// The result of `get`.
 struct get_result {
     std::string data{};
     node_stat stat{};
 };
 
-/// What `children` reads: the names (not paths) of the children, in no order, and the node's stat.
+/// The result of `children`: the names (not paths) of the children, in no order, and the node's
+/// stat.
 struct children_result {
     std::vector<std::string> names{};
     node_stat stat{};
 };
 
-/// What `get_acl` reads.
+/// The result of `get_acl`.
 struct acl_result {
     paddock::acl acl{};
     node_stat stat{};
@@ -135,16 +138,19 @@ struct check {
 
 using operation = std::variant<op::create, op::set, op::remove, op::check>;
 
-/// What one step of a `multi` did: the path of a created node, the stat of a changed one.
+/// The result of one step of a `multi`: the path of a created node, the stat of a changed one.
 struct operation_result {
     std::string path{};
     node_stat stat{};
 };
 
-/// A number that grows with every exclusive hold of a lock: a store that remembers the greatest one
-/// it has seen can refuse whoever comes with a smaller one. It is the `czxid` of the lock's node,
-/// so it grows over all paths and survives the deletion of the lock's directory; it starts again
-/// when the ensemble is set up anew or restored from a backup.
+/// A fencing token: a number that grows with every exclusive hold of a lock, for a store that
+/// remembers the largest one. Claim, then read: raise the stored token to your own (the store
+/// refuses if its token is larger), read, and write only where the stored token equals your own.
+///
+/// The token is the `czxid` of the lock's node, so it grows over all paths and survives the
+/// deletion of the lock's directory. It starts again when the ensemble is set up anew or restored
+/// from a backup.
 struct fencing_token {
     std::int64_t zxid = 0;
     std::uint64_t sub = 0;

@@ -7,8 +7,8 @@
 
 namespace paddock::native {
 
-/// How long to wait before the next try: 100 ms at first, twice as long each time, at most 10 s,
-/// and each time between half and all of that, so that many clients do not come back together.
+/// Exponential backoff with jitter: 100 ms at first, doubled each time, at most 10 s. Each delay is
+/// drawn between half and all of that, so that many clients do not reconnect at the same moment.
 class backoff {
 public:
     boot_clock::duration next(environment& env) {

@@ -1,21 +1,26 @@
 #pragma once
 
+#include "native/c_error_line.hpp"
 #include "native/calls.hpp"
+#include "support/fork.hpp"
 
 #include <zookeeper/zookeeper.h>
 
+#include <chrono>
+
 namespace paddock::native {
 
-/// native::calls over the single-threaded C client of the system.
+/// native::calls on the system's single-threaded C client.
 class c_client final : public calls {
 public:
     ~c_client() override { close(); }
 
     bool open(const std::string& servers, std::chrono::milliseconds session_timeout,
               observer& events) override;
+    interest_result end_session() noexcept override;
     void close() noexcept override;
 
-    wish interest() override;
+    interest_result interest() override;
     int process(unsigned events) override;
     void flush() noexcept override;
     void break_connection() noexcept override;
@@ -24,36 +29,47 @@ public:
     std::int64_t session_id() const noexcept override;
     std::chrono::milliseconds session_timeout() const noexcept override;
     int set_servers(const std::string& servers) override;
-    int add_auth(const std::string& scheme, const std::string& credentials, done who) override;
+    int add_auth(const std::string& scheme, const std::string& credentials, done reply_to) override;
 
     int create(const std::string& path, std::string_view data, const create_options& how,
-               done who) override;
-    int get(const std::string& path, bool watch, done who) override;
-    int exists(const std::string& path, bool watch, done who) override;
-    int children(const std::string& path, bool watch, done who) override;
+               done reply_to) override;
+    int get(const std::string& path, bool watch, done reply_to) override;
+    int exists(const std::string& path, bool watch, done reply_to) override;
+    int children(const std::string& path, bool watch, done reply_to) override;
     int set(const std::string& path, std::string_view data, std::int32_t version,
-            done who) override;
-    int remove(const std::string& path, std::int32_t version, done who) override;
-    int sync(const std::string& path, done who) override;
-    int get_acl(const std::string& path, done who) override;
+            done reply_to) override;
+    int remove(const std::string& path, std::int32_t version, done reply_to) override;
+    int sync(const std::string& path, done reply_to) override;
+    int get_acl(const std::string& path, done reply_to) override;
     int set_acl(const std::string& path, const acl& entries, std::int32_t version,
-                done who) override;
-    int multi(std::span<const operation> steps, done who) override;
-    int remove_watches(const std::string& path, done who) override;
+                done reply_to) override;
+    int multi(std::span<const operation> steps, done reply_to) override;
+    int remove_watches(const std::string& path, done reply_to) override;
 
 private:
     static void watcher(zhandle_t*, int type, int state, const char* path, void* self) noexcept;
 
     template <typename Call>
-    int request(const std::string& path, done& who, Call call);
+    int request(const std::string& path, done& reply_to, Call call);
     bool is_connected() const noexcept;
     bool socket_is_ours() const noexcept;
-    void hold_back() noexcept;
+    void cork() noexcept;
+    bool all_written() noexcept;
+    void send_close_session() noexcept;
+    interest_result drain_closing_socket() noexcept;
+    void free_handle() noexcept;
+    void wait_for_server_close() noexcept;
+    void report_errors();
 
     zhandle_t* handle_ = nullptr;
     observer* observer_ = nullptr;
-    descriptor socket_; ///< as of the last interest(): the C client may have closed it since
-    bool held_back_ = false;
+    descriptor socket_; ///< from the last interest(); the C client may have closed it since
+    bool corked_ = false;
+    int closing_socket_ = -1; ///< a duplicate that outlives the handle, once CloseSession was sent
+    std::chrono::steady_clock::time_point close_sent_at_{};
+    process_stamp owner_;
+    bool broken_by_us_ = false; ///< break_connection() has shut the present socket down
+    c_error_line errors_;
 };
 
 } // namespace paddock::native

@@ -4,6 +4,7 @@
 
 #include <zookeeper/zookeeper.h>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,7 +35,17 @@ inline const char* bytes_of(std::string_view data) noexcept {
     return data.data() != nullptr ? data.data() : "";
 }
 
-/// A path that ends at an embedded zero would be another path for the C client.
+/// Whether the C client, which stores lengths as int, can process a container of this size.
+template <typename Container>
+bool has_c_length(const Container& all) noexcept {
+    return all.size() < std::size_t{1} << 30;
+}
+template <typename Container>
+int length_of(const Container& all) noexcept {
+    return static_cast<int>(all.size());
+}
+
+/// False for a text with an embedded zero, at which the C client would cut the path off.
 inline bool is_c_string(const std::string& text) noexcept {
     return text.find('\0') == std::string::npos;
 }

@@ -1,17 +1,28 @@
 #pragma once
 
+#include "native/c_error_line.hpp"
+
 #include <mutex>
 
 namespace paddock::native {
 
-/// The C client keeps a few things per process, unprotected: the request counter, the log's
-/// buffers. So one lock for all handles is held while inside it. It is only contended when clients
-/// run on several threads, and no call under it waits for anything.
+/// The C client keeps some unprotected state per process: the request counter, the log's buffers.
+/// So each call into it holds one lock for all handles. Only clients on several threads contend for
+/// that lock, and no call under it waits for anything.
 inline constinit std::mutex c_client_mutex;
 
-using inside_c = std::lock_guard<std::mutex>;
+/// Holds that lock, and directs the C client's ERROR lines to `errors` meanwhile.
+class inside_c {
+public:
+    explicit inside_c(std::mutex& of_all, c_error_line* errors = nullptr)
+        : lock_(of_all), errors_(errors) {}
 
-/// Gives the lock back while the C client calls us: what we do then may take other locks, and makes
+private:
+    std::lock_guard<std::mutex> lock_;
+    c_error_line::scope errors_;
+};
+
+/// Releases the lock while the C client calls us: our callback may take other locks, and makes
 /// requests.
 class outside_c {
 public:
@@ -19,6 +30,9 @@ public:
     ~outside_c() { c_client_mutex.lock(); }
     outside_c(const outside_c&) = delete;
     outside_c& operator=(const outside_c&) = delete;
+
+private:
+    c_error_line::scope errors_{nullptr};
 };
 
 } // namespace paddock::native

@@ -10,10 +10,11 @@ namespace paddock::native {
 
 namespace {
 
-/// Whether the C client accepts a path. It must be asked beforehand: zoo_amulti() frees memory that
-/// it does not own when it finds a bad path itself.
+/// Whether the C client accepts a path. multi() checks each path beforehand, because zoo_amulti()
+/// frees memory that it does not own when it finds an invalid path itself.
 bool is_valid_path(const std::string& path, bool sequential) {
     if (path.empty() || path[0] != '/' || !is_c_string(path)) return false;
+    if (!has_c_length(path)) return false;
     if (path.size() == 1) return true;
     if (path.back() == '/' && !sequential) return false;
     for (std::size_t begin = 1; begin <= path.size();) {
@@ -30,10 +31,10 @@ bool is_valid_path(const std::string& path, bool sequential) {
     return true;
 }
 
-/// A multi in the C client's form. What the C client writes into while it waits for the answer
-/// (results, paths, stats) lives as long as this record; deques, so that nothing moves.
+/// A multi in the C client's form. The C client keeps pointers into this record (results, paths,
+/// stats) until the answer; deques keep the elements' addresses stable.
 struct multi_call {
-    explicit multi_call(calls::done completes) : who(std::move(completes)) {}
+    explicit multi_call(calls::done completes) : reply_to(std::move(completes)) {}
 
     bool add(const operation& step) {
         return std::visit([this](const auto& one) { return add(one); }, step);
@@ -41,22 +42,22 @@ struct multi_call {
 
     bool add(const op::create& step) {
         const bool sequential = is_sequential(step.mode);
-        // Neither a container nor a TTL node fits into a multi: the C client would abort.
+        // The C client aborts the process for a container or a TTL node in a multi.
         if (step.mode == create_mode::container || has_ttl(step.mode)) return false;
-        if (!is_valid_path(step.path, sequential)) return false;
+        if (!is_valid_path(step.path, sequential) || !has_c_length(step.data)) return false;
         std::string& path = paths.emplace_back(step.path.size() + 16, '\0');
         stats.emplace_back();
         zoo_create_op_init(&ops.emplace_back(), step.path.c_str(), bytes_of(step.data),
-                           static_cast<int>(step.data.size()), acls.emplace_back(step.acl).get(),
-                           to_c(step.mode), path.data(), static_cast<int>(path.size()));
+                           length_of(step.data), acls.emplace_back(step.acl).get(), to_c(step.mode),
+                           path.data(), length_of(path));
         return true;
     }
 
     bool add(const op::set& step) {
-        if (!is_valid_path(step.path, false)) return false;
+        if (!is_valid_path(step.path, false) || !has_c_length(step.data)) return false;
         paths.emplace_back();
         zoo_set_op_init(&ops.emplace_back(), step.path.c_str(), bytes_of(step.data),
-                        static_cast<int>(step.data.size()), step.version, &stats.emplace_back());
+                        length_of(step.data), step.version, &stats.emplace_back());
         return true;
     }
 
@@ -97,10 +98,10 @@ struct multi_call {
         const std::unique_ptr<multi_call> call(static_cast<multi_call*>(const_cast<void*>(data)));
         std::vector<operation_result> all;
         if (rc == ZOK) all = call->converted();
-        call->who->complete(reply{.rc = rc, .results = all, .refused_step = call->refused()});
+        call->reply_to->complete(reply{.rc = rc, .results = all, .refused_step = call->refused()});
     }
 
-    calls::done who;
+    calls::done reply_to;
     std::vector<zoo_op_t> ops;
     std::vector<zoo_op_result_t> results;
     std::deque<c_acl> acls;
@@ -110,17 +111,18 @@ struct multi_call {
 
 } // namespace
 
-int c_client::multi(std::span<const operation> steps, done who) {
+int c_client::multi(std::span<const operation> steps, done reply_to) {
     if (handle_ == nullptr || is_unrecoverable(handle_) != ZOK) return ZINVALIDSTATE;
-    auto call = std::make_unique<multi_call>(std::move(who));
+    auto call = std::make_unique<multi_call>(std::move(reply_to));
+    if (!has_c_length(steps)) return ZBADARGUMENTS;
     for (const operation& step : steps)
         if (!call->add(step)) return ZBADARGUMENTS;
     call->results.resize(call->ops.size());
-    const inside_c lock(c_client_mutex);
-    hold_back();
-    const int rc = zoo_amulti(handle_, static_cast<int>(call->ops.size()), call->ops.data(),
-                              call->results.data(), &multi_call::answered, call.get());
-    if (rc == ZOK) call.release();
+    const inside_c lock(c_client_mutex, &errors_);
+    cork();
+    const int rc = zoo_amulti(handle_, length_of(call->ops), call->ops.data(), call->results.data(),
+                              &multi_call::answered, call.get());
+    if (rc == ZOK) static_cast<void>(call.release());
     return rc;
 }
 

@@ -16,8 +16,8 @@ std::optional<node_stat> stat_of(int rc, const ::Stat* stat) noexcept {
 
 void deliver(const void* data, const reply& answer) noexcept {
     const outside_c without_lock;
-    const std::unique_ptr<completion> who(static_cast<completion*>(const_cast<void*>(data)));
-    who->complete(answer);
+    const std::unique_ptr<completion> reply_to(static_cast<completion*>(const_cast<void*>(data)));
+    reply_to->complete(answer);
 }
 
 void deliver(const void* data, int rc, const char* value, const ::Stat* stat) noexcept {
@@ -46,7 +46,7 @@ void of_create(int rc, const char* value, const ::Stat* stat, const void* data) 
 void of_data(int rc, const char* value, int length, const ::Stat* stat, const void* data) noexcept {
     const std::optional<node_stat> converted = stat_of(rc, stat);
     reply answer{.rc = rc, .stat = converted ? &*converted : nullptr};
-    // Not a C string; a node without data has a null pointer and the length -1.
+    // The value is no C string; a node without data has a null pointer and the length -1.
     if (value != nullptr && length > 0) answer.value = {value, static_cast<std::size_t>(length)};
     deliver(data, answer);
 }

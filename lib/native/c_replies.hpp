@@ -4,8 +4,8 @@
 
 #include <zookeeper/zookeeper.h>
 
-/// The functions that the C client calls with its answers. Each one's `data` is the completion,
-/// which it calls and destroys.
+/// The functions that the C client calls with its answers. `data` is the completion, which each of
+/// them calls and destroys.
 namespace paddock::native::replies {
 
 void of_void(int rc, const void* data) noexcept;

@@ -5,33 +5,30 @@
 
 namespace paddock::native {
 
-namespace {
-
-int length_of(std::string_view data) noexcept { return static_cast<int>(data.size()); }
-
-} // namespace
-
 template <typename Call>
-int c_client::request(const std::string& path, done& who, Call call) {
+int c_client::request(const std::string& path, done& reply_to, Call call) {
     if (handle_ == nullptr) return ZINVALIDSTATE;
-    if (!is_c_string(path)) return ZBADARGUMENTS;
-    hold_back();
-    const inside_c lock(c_client_mutex);
-    const int rc = call(path.c_str(), who.get());
-    if (rc == ZOK) who.release(); // the C client's, until one of native::replies takes it back
+    if (!is_c_string(path) || !has_c_length(path)) return ZBADARGUMENTS;
+    cork();
+    const inside_c lock(c_client_mutex, &errors_);
+    const int rc = call(path.c_str(), reply_to.get());
+    // From now on the C client owns it, until it calls one of native::replies.
+    if (rc == ZOK) static_cast<void>(reply_to.release());
     return rc;
 }
 
-int c_client::add_auth(const std::string& scheme, const std::string& credentials, done who) {
-    return request(scheme, who, [&](const char* name, completion* data) {
+int c_client::add_auth(const std::string& scheme, const std::string& credentials, done reply_to) {
+    if (!has_c_length(credentials)) return ZBADARGUMENTS;
+    return request(scheme, reply_to, [&](const char* name, completion* data) {
         return zoo_add_auth(handle_, name, credentials.data(), length_of(credentials),
                             &replies::of_void, data);
     });
 }
 
 int c_client::create(const std::string& path, std::string_view data, const create_options& how,
-                     done who) {
-    return request(path, who, [&](const char* name, completion* completes) {
+                     done reply_to) {
+    if (!has_c_length(data)) return ZBADARGUMENTS;
+    return request(path, reply_to, [&](const char* name, completion* completes) {
         c_acl list(how.acl);
         const std::int64_t ttl = has_ttl(how.mode) ? how.ttl.count() : -1;
         return zoo_acreate2_ttl(handle_, name, bytes_of(data), length_of(data), list.get(),
@@ -39,59 +36,62 @@ int c_client::create(const std::string& path, std::string_view data, const creat
     });
 }
 
-int c_client::get(const std::string& path, bool watch, done who) {
-    return request(path, who, [&](const char* name, completion* data) {
+int c_client::get(const std::string& path, bool watch, done reply_to) {
+    return request(path, reply_to, [&](const char* name, completion* data) {
         return zoo_aget(handle_, name, watch ? 1 : 0, &replies::of_data, data);
     });
 }
 
-int c_client::exists(const std::string& path, bool watch, done who) {
-    return request(path, who, [&](const char* name, completion* data) {
+int c_client::exists(const std::string& path, bool watch, done reply_to) {
+    return request(path, reply_to, [&](const char* name, completion* data) {
         return zoo_aexists(handle_, name, watch ? 1 : 0, &replies::of_stat, data);
     });
 }
 
-int c_client::children(const std::string& path, bool watch, done who) {
-    return request(path, who, [&](const char* name, completion* data) {
+int c_client::children(const std::string& path, bool watch, done reply_to) {
+    return request(path, reply_to, [&](const char* name, completion* data) {
         return zoo_aget_children2(handle_, name, watch ? 1 : 0, &replies::of_names, data);
     });
 }
 
-int c_client::set(const std::string& path, std::string_view data, std::int32_t version, done who) {
-    return request(path, who, [&](const char* name, completion* completes) {
+int c_client::set(const std::string& path, std::string_view data, std::int32_t version,
+                  done reply_to) {
+    if (!has_c_length(data)) return ZBADARGUMENTS;
+    return request(path, reply_to, [&](const char* name, completion* completes) {
         return zoo_aset(handle_, name, bytes_of(data), length_of(data), version, &replies::of_stat,
                         completes);
     });
 }
 
-int c_client::remove(const std::string& path, std::int32_t version, done who) {
-    return request(path, who, [&](const char* name, completion* data) {
+int c_client::remove(const std::string& path, std::int32_t version, done reply_to) {
+    return request(path, reply_to, [&](const char* name, completion* data) {
         return zoo_adelete(handle_, name, version, &replies::of_void, data);
     });
 }
 
-int c_client::sync(const std::string& path, done who) {
-    return request(path, who, [&](const char* name, completion* data) {
+int c_client::sync(const std::string& path, done reply_to) {
+    return request(path, reply_to, [&](const char* name, completion* data) {
         return zoo_async(handle_, name, &replies::of_string, data);
     });
 }
 
-int c_client::get_acl(const std::string& path, done who) {
-    return request(path, who, [&](const char* name, completion* data) {
+int c_client::get_acl(const std::string& path, done reply_to) {
+    return request(path, reply_to, [&](const char* name, completion* data) {
         return zoo_aget_acl(handle_, name, &replies::of_acl, data);
     });
 }
 
-int c_client::set_acl(const std::string& path, const acl& entries, std::int32_t version, done who) {
-    return request(path, who, [&](const char* name, completion* data) {
+int c_client::set_acl(const std::string& path, const acl& entries, std::int32_t version,
+                      done reply_to) {
+    return request(path, reply_to, [&](const char* name, completion* data) {
         c_acl list(entries);
         return zoo_aset_acl(handle_, name, version, list.get(), &replies::of_void, data);
     });
 }
 
-int c_client::remove_watches(const std::string& path, done who) {
-    return request(path, who, [&](const char* name, completion* data) {
-        // The prototype asks for a pointer to a function pointer; the code wants the function.
+int c_client::remove_watches(const std::string& path, done reply_to) {
+    return request(path, reply_to, [&](const char* name, completion* data) {
+        // The prototype declares a pointer to a function pointer, but the code calls the function.
         auto* const odd = reinterpret_cast<void_completion_t*>(&replies::of_void);
         return zoo_aremove_all_watches(handle_, name, ZWATCHTYPE_ANY, 0, odd, data);
     });

@@ -13,7 +13,7 @@
 
 namespace paddock::native {
 
-/// Return codes of the C client that the pump itself acts on. Every other code only passes through.
+/// Return codes of the C client that the pump acts on. It passes every other code through.
 namespace code {
 inline constexpr int ok = 0;
 inline constexpr int system_error = -1;
@@ -28,8 +28,9 @@ inline constexpr int nothing = -117;
 
 /// States of a C client handle, numbered as in zookeeper.h.
 namespace state {
-inline constexpr int not_connected = 999; ///< before the first connection, or closed silently
-inline constexpr int idle = 0;            ///< between two attempts
+inline constexpr int not_connected =
+    999; ///< before the first connection, or after a connection closed without an event
+inline constexpr int idle = 0; ///< between two attempts
 inline constexpr int connecting = 1;
 inline constexpr int associating = 2;
 inline constexpr int connected = 3;
@@ -37,13 +38,13 @@ inline constexpr int expired = -112;
 inline constexpr int auth_failed = -113;
 } // namespace state
 
-/// Which conditions process() is told of, and interest() asks for; add them with `|`.
+/// The conditions that interest() asks for and process() gets; combine them with `|`.
 namespace event {
 inline constexpr unsigned readable = 1;
 inline constexpr unsigned writable = 2;
 } // namespace event
 
-/// What a watch saw, numbered as in zookeeper.h.
+/// The type of a watch event, numbered as in zookeeper.h.
 enum class watch_type {
     created = 1,
     deleted = 2,
@@ -53,7 +54,7 @@ enum class watch_type {
     removed = -2
 };
 
-/// One answer. Everything it points to lives only during completion::complete().
+/// The answer to a request. Everything it points to lives only during completion::complete().
 struct reply {
     int rc = 0;
     std::string_view value{};                    ///< the path of create and sync, the data of get
@@ -61,12 +62,12 @@ struct reply {
     std::span<const char* const> names{};        ///< of children
     std::span<const acl_entry> entries{};        ///< of get_acl
     std::span<const operation_result> results{}; ///< of a multi that was executed
-    int refused_step = -1; ///< of a multi that was not: the first step that was refused
+    int refused_step = -1; ///< of a refused multi: the index of the first step that failed
 };
 
-/// Who waits for an answer. Once a call has returned ok the table owns it, and calls complete()
-/// exactly once, then destroys it; never from within the call itself. complete() must not throw and
-/// must not call interest(), process() or close().
+/// Receives the answer to a request. Once a call has returned ok the table owns the completion,
+/// calls complete() exactly once, never from within the call itself, and then destroys it.
+/// complete() must not throw and must not call interest(), process() or close().
 class completion {
 public:
     virtual ~completion() = default;
@@ -83,71 +84,82 @@ std::unique_ptr<completion> on_reply(F f) {
     return std::make_unique<function>(std::move(f));
 }
 
-/// Who is told of session and watch events; from within interest() and process() only.
+/// Receives session and watch events, from within interest() and process() only.
 class observer {
 public:
     virtual void on_session_event(int new_state) noexcept = 0;
     virtual void on_watch(watch_type type, std::string_view path) noexcept = 0;
+    /// The C client has logged an ERROR line that break_connection() did not cause.
+    virtual void on_error_line(std::string_view /*line*/) noexcept {}
 
 protected:
     ~observer() = default;
 };
 
-/// What interest() wants done next.
-struct wish {
+/// What interest() wants the pump to wait for.
+struct interest_result {
     int rc = 0;
-    descriptor connection{}; ///< invalid: nothing to wait for but the timeout
+    descriptor connection{}; ///< invalid: wait for the timeout only
     unsigned events = 0;
     std::chrono::milliseconds timeout{0};
 };
 
-/// The calls of the ZooKeeper C client that paddock uses, for one handle: one of the two seams (the
-/// other is paddock::environment). Every request returns ok and takes the completion over, or
-/// returns an error and drops it without calling it. Requests may be held back until flush(). Not
-/// thread-safe: strand only.
+/// The calls of the ZooKeeper C client that paddock uses, for one handle: one of the two interfaces
+/// that a simulation replaces (the other is paddock::environment). Every request either returns ok
+/// and takes the completion over, or returns an error and destroys the completion uncalled.
+/// Requests may be delayed until flush(). Not thread-safe: strand only.
 class calls {
 public:
     using done = std::unique_ptr<completion>;
 
     virtual ~calls() = default;
 
-    /// Makes the handle. `servers` is a list of numeric addresses, `ip:port,…`.
+    /// Creates the handle. `servers` is a list of numeric addresses, `ip:port,…`.
     virtual bool open(const std::string& servers, std::chrono::milliseconds session_timeout,
                       observer& events) = 0;
-    /// Ends the session if it can be told at once, and frees the handle without blocking. All
-    /// requests that are still open complete with code::closing.
+    /// One step of ending the session: sends the delayed requests, then CloseSession, and frees the
+    /// handle, which completes all open requests with code::closing. Later steps read and discard
+    /// what the server sends until it closes the connection: closing a socket with unread data
+    /// resets the connection, and the server may then never read the CloseSession. Returns what to
+    /// wait for before the next step; without a connection the end is reached, or the server cannot
+    /// be reached. Never blocks.
+    virtual interest_result end_session() noexcept = 0;
+    /// Ends the session as far as possible without an event loop, closes the connection and frees
+    /// the handle. Blocks until the server has closed the connection, for at most 50 ms after the
+    /// CloseSession was sent. In a forked child of the process that opened the handle it sends and
+    /// reads nothing.
     virtual void close() noexcept = 0;
 
-    virtual wish interest() = 0;
+    virtual interest_result interest() = 0;
     virtual int process(unsigned events) = 0;
-    /// Sends what was held back: the requests since the last flush(), in as few packets as
-    /// possible.
+    /// Sends the requests since the last flush(), in as few packets as possible.
     virtual void flush() noexcept = 0;
-    /// Breaks the connection under the C client, which then notices by itself in process().
+    /// Shuts the C client's socket down. The C client notices that in process().
     virtual void break_connection() noexcept = 0;
 
     virtual int state() const noexcept = 0;
     virtual std::int64_t session_id() const noexcept = 0;
     virtual std::chrono::milliseconds session_timeout() const noexcept = 0; ///< as negotiated
-    /// Forgets the servers of before. Only while not connected: it closes a connection silently.
+    /// Replaces the servers. Only while not connected: it closes a connection without an event.
     virtual int set_servers(const std::string& servers) = 0;
-    virtual int add_auth(const std::string& scheme, const std::string& credentials, done who) = 0;
+    virtual int add_auth(const std::string& scheme, const std::string& credentials,
+                         done reply_to) = 0;
 
     virtual int create(const std::string& path, std::string_view data, const create_options& how,
-                       done who) = 0;
-    virtual int get(const std::string& path, bool watch, done who) = 0;
-    virtual int exists(const std::string& path, bool watch, done who) = 0;
-    virtual int children(const std::string& path, bool watch, done who) = 0;
+                       done reply_to) = 0;
+    virtual int get(const std::string& path, bool watch, done reply_to) = 0;
+    virtual int exists(const std::string& path, bool watch, done reply_to) = 0;
+    virtual int children(const std::string& path, bool watch, done reply_to) = 0;
     virtual int set(const std::string& path, std::string_view data, std::int32_t version,
-                    done who) = 0;
-    virtual int remove(const std::string& path, std::int32_t version, done who) = 0;
-    virtual int sync(const std::string& path, done who) = 0;
-    virtual int get_acl(const std::string& path, done who) = 0;
+                    done reply_to) = 0;
+    virtual int remove(const std::string& path, std::int32_t version, done reply_to) = 0;
+    virtual int sync(const std::string& path, done reply_to) = 0;
+    virtual int get_acl(const std::string& path, done reply_to) = 0;
     virtual int set_acl(const std::string& path, const acl& entries, std::int32_t version,
-                        done who) = 0;
-    virtual int multi(std::span<const operation> steps, done who) = 0;
-    /// Removes every watch of the path, on both sides.
-    virtual int remove_watches(const std::string& path, done who) = 0;
+                        done reply_to) = 0;
+    virtual int multi(std::span<const operation> steps, done reply_to) = 0;
+    /// Removes every watch of the path, in the client and on the server.
+    virtual int remove_watches(const std::string& path, done reply_to) = 0;
 };
 
 /// The calls of the system's C client.

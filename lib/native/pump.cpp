@@ -2,6 +2,8 @@
 
 #include "native/pump_turn_scope.hpp"
 
+#include <algorithm>
+#include <exception>
 #include <utility>
 
 namespace paddock::native {
@@ -23,12 +25,13 @@ pump::pump(environment& env, std::unique_ptr<calls> table, pump_options options,
     , options_(std::move(options))
     , user_(user)
     , servers_(env, options_.servers)
-    , alarm_(env.make_timer())
+    , lookup_timer_(env.make_timer())
     , timer_(env.make_timer())
     , session_timeout_(options_.session_timeout) {}
 
 pump::~pump() {
     closing_ = true;
+    on_ended_ = {};
     finish_close();
 }
 
@@ -39,92 +42,119 @@ void pump::start() {
 }
 
 void pump::look_up() {
-    alarm_armed_ = false;
-    if (stopped() || servers_.under_way()) return;
-    servers_.look_up([this](server_endpoints answer) { looked_up(std::move(answer)); });
+    lookup_timer_armed_ = false;
+    if (stopped() || servers_.in_progress()) return;
+    servers_.look_up([this](const server_endpoints& known) { servers_looked_up(known); });
 }
 
-void pump::looked_up(server_endpoints answer) {
+void pump::servers_looked_up(const server_endpoints& known) {
     if (stopped()) return;
     const turn_scope scope(*this);
-    if (!answer.unresolved.empty()) user_.on_trouble("cannot resolve " + joined(answer.unresolved));
+    if (!known.unresolved.empty())
+        user_.on_trouble(trouble_kind::name, "cannot resolve " + joined(known.unresolved) +
+                                                 ": check the server list and the name service" +
+                                                 (known.found.empty() ? "; still trying" : ""));
     if (stopped()) return;
-    if (answer.found.empty()) return raise_alarm();
-    if (!open_)
-        open(answer.found);
-    else if (!up_ && answer.found != known_)
-        new_known_ = std::move(answer.found);
-    kick();
+    if (known.found.empty()) {
+        if (known.complete) arm_lookup_timer();
+        return;
+    }
+    if (open_)
+        update_servers(known.found);
+    else
+        open(known.found);
+    schedule_turn();
+}
+
+/// The C client keeps its present list until an attempt, or a connection, has ended.
+void pump::update_servers(const std::vector<std::string>& endpoints) {
+    if (endpoints == (new_known_ ? *new_known_ : known_)) return;
+    new_known_ = endpoints;
+    attempts_.expect_list(endpoints.size());
 }
 
 void pump::open(const std::vector<std::string>& endpoints) {
     open_ = calls_->open(connect_string(endpoints, env_), options_.session_timeout, *this);
     if (!open_) {
-        user_.on_trouble("cannot use the servers " + joined(endpoints));
-        return raise_alarm();
+        user_.on_trouble(trouble_kind::unreachable,
+                         "cannot use the servers " + joined(endpoints) +
+                             ": check the limits of open files and memory; still trying");
+        return arm_lookup_timer();
     }
     known_ = endpoints;
     attempts_.use_list(known_.size(), known_.size() | 1U);
-    // Before anything else: later the C client would put them in front of a half sent request.
+    // First: while a request is half sent the C client would put the credentials before its rest.
     for (const auto& [scheme, credentials] : options_.auth)
         calls_->add_auth(scheme, credentials, on_reply([](const reply&) {}));
 }
 
-/// Only between two attempts: the C client would drop one that is under way.
+/// Only between two attempts: with a new list the C client abandons an attempt in progress.
 void pump::apply_new_servers() {
-    if (!new_known_ || up_ || attempts_.under_way()) return;
+    if (!new_known_ || up_ || attempts_.in_progress()) return;
     const auto endpoints = *std::exchange(new_known_, std::nullopt);
     if (calls_->set_servers(connect_string(endpoints, env_)) == code::ok)
         known_ = endpoints;
     else
-        known_.clear(); // so that the next look-up tries again
+        known_.clear(); // the next look-up sets the list again
     attempts_.use_list(known_.size(), known_.size() | 1U);
 }
 
 void pump::attempt_failed() {
-    if (!attempts_.fail() || alarm_armed_) return;
-    user_.on_trouble("no server answers: " + joined(known_));
-    if (!stopped()) raise_alarm();
+    if (!attempts_.fail() || lookup_timer_armed_) return;
+    user_.on_trouble(
+        trouble_kind::unreachable,
+        "no server of " + joined(known_) +
+            " answers: check the server list and that the ensemble runs; still trying");
+    if (!stopped()) arm_lookup_timer();
 }
 
-/// Looks the names up again, later and later. If there are none, only the next complaint waits.
-void pump::raise_alarm() {
-    if (alarm_armed_) return;
-    alarm_armed_ = true;
-    alarm_->arm(env_.now() + alarm_delay_.next(env_), [this] {
-        alarm_armed_ = false;
+/// Looks the names up again, with growing delays. Without names it only delays the next report of
+/// unreachable servers.
+void pump::arm_lookup_timer() {
+    if (lookup_timer_armed_) return;
+    lookup_timer_armed_ = true;
+    lookup_timer_->arm(env_.now() + lookup_delay_.next(env_), [this] {
+        lookup_timer_armed_ = false;
         if (!open_ || (!up_ && servers_.has_names())) look_up();
     });
 }
 
-bool pump::ready() const noexcept { return up_ && !dropping_ && !poisoned_ && !over_ && !closing_; }
+bool pump::ready() const noexcept {
+    return up_ && !dropping_connection_ && !poisoned_ && !session_ended_ && !closing_;
+}
 
 void pump::on_session_event(int new_state) noexcept {
     if (stopped()) return;
     if (new_state == state::expired || new_state == state::auth_failed) {
         report_down();
         if (stopped()) return;
-        over_ = true;
-        return user_.on_session_over(new_state == state::expired ? errc::session_expired
-                                                                 : errc::auth_failed);
+        session_ended_ = true;
+        return user_.on_session_ended(new_state == state::expired ? errc::session_expired
+                                                                  : errc::auth_failed);
     }
     report_down();
     if (new_state != state::connected || stopped()) return;
     session_id_ = calls_->session_id();
     session_timeout_ = calls_->session_timeout();
     attempts_.succeed();
-    alarm_delay_.reset();
+    lookup_delay_.reset();
     failure_delay_.reset();
-    last_heard_ = env_.now();
+    last_packet_ = env_.now();
     up_ = true;
     user_.on_connected(++connections_);
 }
 
 void pump::report_down() noexcept {
-    dropping_ = false;
+    dropping_connection_ = false;
     probing_until_.reset();
     if (!std::exchange(up_, false)) return;
     if (!stopped()) user_.on_disconnected();
+}
+
+void pump::on_error_line(std::string_view line) noexcept {
+    if (stopped()) return;
+    user_.on_trouble(trouble_kind::c_client, "ZooKeeper's C client says: " + std::string(line) +
+                                                 ": the server's log may show the cause");
 }
 
 void pump::on_watch(watch_type type, std::string_view path) noexcept {
@@ -133,10 +163,48 @@ void pump::on_watch(watch_type type, std::string_view path) noexcept {
 
 void pump::drop_connection() {
     if (stopped() || !connection_.valid()) return;
-    dropping_ = true;
+    dropping_connection_ = true;
     calls_->break_connection();
-    more_ |= event::readable | event::writable;
-    kick();
+    pending_events_ |= event::readable | event::writable;
+    schedule_turn();
+}
+
+void pump::end_session(unique_function<void()> ended) {
+    on_ended_ = std::move(ended);
+    closing_ = true;
+    if (!in_turn_) begin_session_end();
+}
+
+void pump::begin_session_end() {
+    if (closed_) return;
+    servers_.give_up();
+    lookup_timer_.reset();
+    timer_->cancel();
+    readiness_.reset();
+    connection_ = {};
+    const auto keep = shared_from_this();
+    end_session_step();
+    if (closed_) return;
+    const auto limit = std::min<boot_clock::duration>(session_timeout_, std::chrono::seconds(1));
+    timer_->arm(env_.now() + limit, [this] { close(); });
+}
+
+void pump::end_session_step() {
+    const interest_result next = calls_->end_session();
+    if (!next.connection.valid()) return close();
+    if (next.connection != connection_) {
+        try {
+            readiness_ = env_.make_readiness(next.connection);
+        } catch (const std::exception&) {
+            return close(); // no file descriptors are left
+        }
+        connection_ = next.connection;
+    }
+    const auto go_on = [this] { end_session_step(); };
+    if ((next.events & event::writable) != 0)
+        readiness_->wait_writable(go_on);
+    else
+        readiness_->wait_readable(go_on);
 }
 
 void pump::close() noexcept {
@@ -146,11 +214,13 @@ void pump::close() noexcept {
 
 void pump::finish_close() noexcept {
     if (std::exchange(closed_, true)) return;
-    alarm_.reset();
+    servers_.give_up();
+    lookup_timer_.reset();
     timer_.reset();
     calls_->close();
-    readiness_.reset(); // the last descriptor: now the peer sees the end
+    readiness_.reset(); // closes the last descriptor of the connection
     connection_ = {};
+    if (auto call = std::exchange(on_ended_, {})) call(); // the call may destroy this
 }
 
 } // namespace paddock::native

@@ -1,10 +1,11 @@
 #pragma once
 
-#include "native/attempts.hpp"
 #include "native/backoff.hpp"
 #include "native/calls.hpp"
+#include "native/connection_attempts.hpp"
 #include "native/server_list.hpp"
 #include "support/environment.hpp"
+#include "support/trouble.hpp"
 
 #include <paddock/error.hpp>
 
@@ -18,7 +19,7 @@
 
 namespace paddock::native {
 
-/// Credentials that are given again on every connection.
+/// Credentials that the C client sends again on every connection.
 struct auth_info {
     std::string scheme;
     std::string credentials;
@@ -30,39 +31,39 @@ struct pump_options {
     std::vector<auth_info> auth;
 };
 
-/// Who uses a pump. Every call comes on the strand, from the pump's own turn: requests may be made
-/// from within, close() only takes effect when the turn ends.
+/// Receives the events of a pump, on the strand and within the pump's turn. It may make requests
+/// from within; a close() takes effect when the turn ends.
 class pump_user {
 public:
-    /// A connection is up: requests go through. `connection` grows with each one, from 1.
+    /// A connection is established: submit() works. `connection` counts the connections, from 1.
     virtual void on_connected(std::uint64_t connection) noexcept = 0;
-    /// The connection is lost; every request that was under way has been, or is about to be,
-    /// completed with an error that says so. Called once for each on_connected.
+    /// The connection is lost. Each request in flight has completed, or will soon complete, with an
+    /// error that says so. Called once for each on_connected().
     virtual void on_disconnected() noexcept = 0;
-    /// The session is over (errc::session_expired, errc::auth_failed): close the pump.
-    virtual void on_session_over(error_code why) noexcept = 0;
+    /// The session has ended (errc::session_expired, errc::auth_failed): close the pump.
+    virtual void on_session_ended(error_code why) noexcept = 0;
     virtual void on_watch(watch_type type, std::string_view path) noexcept = 0;
-    /// Something that an administrator should know: an unresolvable name, a full failed pass.
-    virtual void on_trouble(std::string_view what) noexcept = 0;
+    /// A problem for an administrator: an unresolvable name, no server that answers.
+    virtual void on_trouble(trouble_kind kind, std::string_view what) noexcept = 0;
 
 protected:
     ~pump_user() = default;
 };
 
-/// Turns the C client's event loop: waits for its socket, gives it time, and makes one session's
-/// connection out of what the C client does with its own. One pump is one session; whoever wants
-/// another session makes another pump. Strand only. After close() neither the user nor the
-/// environment is touched any more.
+/// Drives the C client: waits for its socket and its timeout, calls interest() and process(), and
+/// reports the connections of one session. Another session needs another pump. Strand only. After
+/// close() the pump uses neither the user nor the environment.
 class pump final : public std::enable_shared_from_this<pump>, private observer {
 public:
     pump(environment& env, std::unique_ptr<calls> table, pump_options options, pump_user& user);
     ~pump();
 
-    /// Resolves the servers and connects, again and again, until close().
+    /// Resolves the servers and connects, again and again, until close(). The first attempt starts
+    /// as soon as the address of one server is known.
     void start();
 
-    /// Makes one request: `make` gets the table and returns the call's code. What it returns is the
-    /// result, or invalid_state when there is no connection (then `make` is not called).
+    /// Makes one request: calls `make` with the table and returns its code. Without a connection it
+    /// returns invalid_state and does not call `make`.
     template <typename Make>
     int submit(Make&& make) {
         if (!ready()) return code::invalid_state;
@@ -71,22 +72,27 @@ public:
         return rc;
     }
 
-    bool ready() const noexcept; ///< connected, and not about to be closed
+    bool ready() const noexcept; ///< connected, and neither breaking the connection nor closing
     std::int64_t session_id() const noexcept { return session_id_; }
     std::chrono::milliseconds session_timeout() const noexcept { return session_timeout_; }
-    /// When the connection's handshake was begun: the session was touched no earlier than this.
+    /// When the handshake of the connection began: the leader has renewed the session since.
     boot_clock::time_point connected_since() const noexcept { return adopted_at_; }
 
-    /// How many there are to choose from.
-    std::size_t known_servers() const noexcept { return known_.size(); }
+    std::size_t known_servers() const noexcept {
+        return (new_known_ ? *new_known_ : known_).size();
+    }
 
-    /// Gives up the present connection (not the session) and looks for another server.
+    /// Breaks the present connection, not the session, and connects to another server.
     void drop_connection();
 
-    /// Ends the session, if possible by telling the server, without blocking. Requests that are
-    /// still open complete with code::closing: from within, unless the pump is in its turn, whose
-    /// end is waited for then. Idempotent; the user hears nothing afterwards, but for those
-    /// completions.
+    /// Ends the session: sends CloseSession behind all requests, and waits for at most a second
+    /// until the server closes the connection. Then calls `ended`, from within if there is no
+    /// connection. Open requests complete with code::closing. Begins when the pump's turn ends; the
+    /// user gets no further events.
+    void end_session(unique_function<void()> ended);
+
+    /// Likewise, but does not wait for an event: see calls::close(). May be called after
+    /// end_session(), too. Idempotent.
     void close() noexcept;
 
 private:
@@ -95,35 +101,39 @@ private:
     // From the C client.
     void on_session_event(int new_state) noexcept override;
     void on_watch(watch_type type, std::string_view path) noexcept override;
+    void on_error_line(std::string_view line) noexcept override;
 
     // Servers and session (pump.cpp).
     void look_up();
-    void looked_up(server_endpoints answer);
+    void servers_looked_up(const server_endpoints& known);
+    void update_servers(const std::vector<std::string>& endpoints);
     void open(const std::vector<std::string>& endpoints);
     void apply_new_servers();
     void attempt_failed();
-    void raise_alarm();
+    void arm_lookup_timer();
     void report_down() noexcept;
+    void begin_session_end();
+    void end_session_step();
     void finish_close() noexcept;
 
     // The turn (pump_turn.cpp).
-    bool stopped() const noexcept { return closing_ || over_; }
-    void kick();
+    bool stopped() const noexcept { return closing_ || session_ended_; }
+    void schedule_turn();
     void after_submit();
-    void hear(unsigned events);
+    void on_socket_ready(unsigned events);
     void turn();
     unsigned overdue_events(boot_clock::time_point now);
     void drain(unsigned events, boot_clock::time_point now);
-    void heard_nothing(boot_clock::time_point now);
+    void no_packet_read(boot_clock::time_point now);
     void purge(boot_clock::time_point now);
     void give_up_slow_attempt(boot_clock::time_point now);
     bool probe_instead(boot_clock::time_point now);
-    void settle(boot_clock::time_point now);
-    wish ask();
+    void follow_interest(boot_clock::time_point now);
+    interest_result next_interest();
     bool adopt(descriptor connection, boot_clock::time_point now);
-    void let_go();
-    void listen(unsigned events);
-    void break_and_notice();
+    void release_connection();
+    void wait_for(unsigned events);
+    void break_and_process();
     void send_probe();
     void sleep_until(boot_clock::time_point when);
 
@@ -133,37 +143,38 @@ private:
     pump_user& user_;
 
     server_list servers_;
-    std::vector<std::string> known_;                    ///< what the C client has
-    std::optional<std::vector<std::string>> new_known_; ///< what it gets between two attempts
-    attempts attempts_;
-    std::unique_ptr<timer> alarm_; ///< the next look-up, or the next complaint
-    bool alarm_armed_ = false;
-    backoff alarm_delay_;
+    std::vector<std::string> known_;                    ///< the C client's server list
+    std::optional<std::vector<std::string>> new_known_; ///< the next server list
+    connection_attempts attempts_;
+    std::unique_ptr<timer> lookup_timer_; ///< see arm_lookup_timer()
+    bool lookup_timer_armed_ = false;
+    backoff lookup_delay_;
 
     bool open_ = false;
-    bool up_ = false;       ///< the user was told on_connected last
-    bool over_ = false;     ///< the session is
-    bool dropping_ = false; ///< the connection is broken, though the C client has yet to notice
-    bool poisoned_ = false; ///< the C client has closed it without a word: see purge()
-    bool stalled_ = false;  ///< the event loop has not run for a while before this turn
+    bool up_ = false; ///< between on_connected() and on_disconnected()
+    bool session_ended_ = false;
+    bool dropping_connection_ = false; ///< the C client has yet to notice the broken connection
+    bool poisoned_ = false; ///< the C client closed the connection without an event: see purge()
+    bool stalled_ = false;  ///< the event loop ran late before this turn
     bool in_turn_ = false;
-    bool kicked_ = false;
+    bool turn_scheduled_ = false;
     bool closing_ = false;
     bool closed_ = false;
-    unsigned more_ = 0; ///< events that the next turn is to begin with
+    unique_function<void()> on_ended_; ///< end_session()'s handler
+    unsigned pending_events_ = 0;      ///< the next turn processes these first
 
     std::unique_ptr<timer> timer_;
     std::optional<boot_clock::time_point> wakes_at_;
     backoff failure_delay_;
     descriptor connection_;
     std::unique_ptr<readiness> readiness_;
-    bool reading_ = false; ///< a wait is under way
+    bool reading_ = false; ///< waits for the socket to become readable
     bool writing_ = false;
-    int nothing_ = 0; ///< turns in a row that found the socket readable, and no packet
-    std::optional<boot_clock::time_point> crawling_since_;
+    int empty_reads_ = 0; ///< consecutive reads that completed no packet
+    std::optional<boot_clock::time_point> throttled_since_;
     std::optional<boot_clock::time_point> probing_until_;
 
-    boot_clock::time_point last_heard_{};
+    boot_clock::time_point last_packet_{};
     boot_clock::time_point adopted_at_{};
     std::uint64_t connections_ = 0;
     std::int64_t session_id_ = 0;

@@ -11,220 +11,224 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int packets_per_turn = 64;    // others share the event loop
-constexpr int nothing_too_often = 1000; // a packet of a megabyte comes in pieces, too
-constexpr auto crawl = 10ms;
+constexpr int packets_per_turn = 64;  // others share the event loop
+constexpr int max_empty_reads = 1000; // a packet of a megabyte arrives in many pieces
+constexpr auto throttle_interval = 10ms;
 
 } // namespace
 
-/// Behind what the user wants to do first: that is sent at once then, and needs no turn of its own.
-void pump::kick() {
-    if (stopped() || std::exchange(kicked_, true)) return;
+/// Posted behind the user's tasks, so that one turn sends all requests that they make.
+void pump::schedule_turn() {
+    if (stopped() || std::exchange(turn_scheduled_, true)) return;
     env_.post_behind([weak = weak_from_this()] {
         const auto self = weak.lock();
         if (!self) return;
-        self->kicked_ = false;
+        self->turn_scheduled_ = false;
         self->turn();
     });
 }
 
-/// When a request cannot be sent the C client closes the connection at once, and tells nobody.
+/// If sending a request fails, the C client closes the connection at once, without an event.
 void pump::after_submit() {
     if (calls_->state() == state::not_connected) poisoned_ = true;
-    if (poisoned_ || !in_turn_) kick(); // else the turn sees to it anyway
+    if (poisoned_ || !in_turn_) schedule_turn(); // else the present turn does it
 }
 
-/// Whoever is told something may have to ask for something: the rest of the turn waits for that.
-void pump::hear(unsigned events) {
+/// Completes the answers now and leaves the rest to a scheduled turn, so that the requests that
+/// their handlers make leave with that turn.
+void pump::on_socket_ready(unsigned events) {
     if (stopped()) return;
     const turn_scope scope(*this);
     if (!poisoned_) drain(events, env_.now());
-    kick();
+    schedule_turn();
 }
 
 void pump::turn() {
     if (stopped() || !open_) return;
     const turn_scope scope(*this);
     const auto now = env_.now();
-    const auto events = std::exchange(more_, 0U) | overdue_events(now);
+    const auto events = std::exchange(pending_events_, 0U) | overdue_events(now);
     if (events != 0 && !poisoned_) drain(events, now);
-    calls_->flush(); // early: what follows takes its time
+    calls_->flush(); // before the rest of the turn delays the requests
     if (poisoned_ && !stopped()) purge(now);
     if (!stopped()) give_up_slow_attempt(now);
-    if (!stopped() && !poisoned_ && !probe_instead(now)) settle(now);
+    if (!stopped() && !poisoned_ && !probe_instead(now)) follow_interest(now);
 }
 
-/// interest() gives up a connection that was silent for too long. If the event loop was late, that
-/// is its own fault, and what was said meanwhile has to be read first.
+/// interest() closes a connection that was silent for too long. If the event loop ran late, the
+/// server may have answered in time, so the turn reads the socket first.
 unsigned pump::overdue_events(boot_clock::time_point now) {
     stalled_ = false;
     if (!wakes_at_ || now < *wakes_at_) return 0;
     stalled_ = now - *wakes_at_ > session_timeout_ / 20;
-    if (stalled_) attempts_.excuse(now);
+    if (stalled_) attempts_.restart_phase(now);
     const int at = calls_->state();
     return at == state::associating || at == state::connected ? event::readable : 0U;
 }
 
-/// One packet at a time is what process() takes. While the C client connects it only wants to know
-/// how that has ended: if it is told to read then, it loses a buffer.
+/// process() takes one packet at a time. While the C client connects the socket, only the writable
+/// event counts: with the readable event it would leak a buffer.
 void pump::drain(unsigned events, boot_clock::time_point now) {
     if (calls_->state() == state::connecting) events = event::writable;
     for (int packets = 0; packets < packets_per_turn; ++packets) {
         const int rc = calls_->process(events);
         if (stopped() || poisoned_) return;
-        if (rc == code::nothing && packets == 0) return heard_nothing(now);
+        if (rc == code::nothing && packets == 0) return no_packet_read(now);
         if (rc != code::ok || (events & event::readable) == 0) return;
-        last_heard_ = now;
-        nothing_ = 0;
-        crawling_since_.reset();
+        last_packet_ = now;
+        empty_reads_ = 0;
+        throttled_since_.reset();
         events = event::readable;
     }
-    more_ |= event::readable;
-    kick();
+    pending_events_ |= event::readable;
+    schedule_turn();
 }
 
-/// A large packet arrives in many pieces. But a length that makes no sense leaves the C client with
-/// a socket that stays readable, and that it never reads: then this would spin. So first the pieces
-/// are taken more slowly, and after a while the connection is given up. Only a failing send makes
-/// the C client notice that.
-void pump::heard_nothing(boot_clock::time_point now) {
-    if (++nothing_ < nothing_too_often || !up_) return;
-    if (!crawling_since_) crawling_since_ = now;
-    if (now - *crawling_since_ <= session_timeout_ / 3) return;
+/// A large packet arrives in many pieces. But after an invalid packet length the C client never
+/// reads its socket, which stays readable, and the event loop would spin. So after many reads
+/// without a packet the pump reads less often, and after a third of the session timeout it breaks
+/// the connection. The C client notices that only when a send fails: hence the probe.
+void pump::no_packet_read(boot_clock::time_point now) {
+    if (++empty_reads_ < max_empty_reads || !up_) return;
+    if (!throttled_since_) throttled_since_ = now;
+    if (now - *throttled_since_ <= session_timeout_ / 3) return;
     calls_->break_connection();
     send_probe();
 }
 
-/// The C client has closed the connection silently, and kept its requests. On its next connection
-/// it would go on in the middle of one, or have requests executed and their answers mistaken. So
-/// that connection is broken as soon as it exists, which makes all of them fail.
+/// The C client has closed the connection without an event, and kept its requests. On its next
+/// connection it would continue in the middle of a request, or execute requests and mismatch their
+/// answers. So the pump breaks that connection as soon as it exists, which fails all of them.
 void pump::purge(boot_clock::time_point now) {
     report_down();
-    if (!stopped()) let_go();
+    if (!stopped()) release_connection();
     if (stopped()) return;
-    const wish next = calls_->interest();
+    const interest_result next = calls_->interest();
     if (stopped()) return;
     if (next.rc == code::ok && !next.connection.valid()) return sleep_until(now + next.timeout);
     if (next.rc == code::system_error || next.rc == code::bad_arguments)
         return sleep_until(now + failure_delay_.next(env_));
-    poisoned_ = false; // any other error has made them fail already
-    if (next.rc == code::ok) break_and_notice();
+    poisoned_ = false; // any other error has failed them already
+    if (next.rc == code::ok) break_and_process();
 }
 
 void pump::give_up_slow_attempt(boot_clock::time_point now) {
-    if (!attempts_.under_way()) return;
+    if (!attempts_.in_progress()) return;
     attempts_.observe(calls_->state(), now);
     const auto deadline = attempts_.deadline(session_timeout_);
-    if (deadline && now >= *deadline) break_and_notice();
+    if (deadline && now >= *deadline) break_and_process();
 }
 
-/// After a stall interest() would give up a connection although the server was never asked
-/// anything: the pings did not go out either. So it is asked now, and has a moment to answer.
+/// After a stall interest() would close the connection, although the stall kept the pings back,
+/// too. So the pump sends a request first, and gives the server a moment to answer.
 bool pump::probe_instead(boot_clock::time_point now) {
-    if (probing_until_ && (last_heard_ >= now || now >= *probing_until_)) {
+    if (probing_until_ && (last_packet_ >= now || now >= *probing_until_)) {
         probing_until_.reset();
         return false;
     }
     if (!probing_until_) {
-        const auto silence = now - last_heard_ + 20ms;
+        const auto silence = now - last_packet_ + 20ms;
         if (!stalled_ || !ready() || silence < session_timeout_ * 2 / 3) return false;
         probing_until_ = now + session_timeout_ / 6;
         send_probe();
     }
-    if (poisoned_) return true; // the next turn sees to it
-    listen(event::readable);
+    if (poisoned_) return true; // the next turn purges
+    wait_for(event::readable);
     sleep_until(*probing_until_);
     return true;
 }
 
-void pump::settle(boot_clock::time_point now) {
+void pump::follow_interest(boot_clock::time_point now) {
     const int at = calls_->state();
-    if (connection_.valid() && (at == state::idle || at == state::not_connected)) let_go();
+    if (connection_.valid() && (at == state::idle || at == state::not_connected))
+        release_connection();
     if (stopped()) return;
-    apply_new_servers();
-    const wish wanted = ask();
+    const interest_result wanted = next_interest();
     if (stopped()) return;
     if (wanted.rc != code::ok) return sleep_until(now + failure_delay_.next(env_));
     if (wanted.connection != connection_) {
-        let_go();
+        release_connection();
         if (stopped() || (wanted.connection.valid() && !adopt(wanted.connection, now))) return;
     }
-    listen(wanted.events);
+    wait_for(wanted.events);
     auto until = now + wanted.timeout + 1ms; // the C client's clock and ours round differently
-    if (attempts_.under_way()) attempts_.observe(calls_->state(), now);
+    if (attempts_.in_progress()) attempts_.observe(calls_->state(), now);
     if (const auto deadline = attempts_.deadline(session_timeout_))
         until = std::min(until, *deadline);
-    if (crawling_since_) until = std::min<boot_clock::time_point>(until, now + crawl);
+    if (throttled_since_) until = std::min<boot_clock::time_point>(until, now + throttle_interval);
     sleep_until(until);
 }
 
-/// What the C client wants. Its errors mean that a connection, or an attempt, has failed: it is
-/// asked again, for the next server, but not more often than there are servers.
-wish pump::ask() {
-    wish wanted;
+/// Calls interest(). An error means that a connection, or an attempt, has failed: the call is
+/// repeated for the next server, but not more often than there are servers.
+interest_result pump::next_interest() {
+    interest_result wanted;
     for (std::size_t tries = 0; tries < known_.size() + 2; ++tries) {
-        const bool attempt = !up_ && !attempts_.under_way();
+        apply_new_servers();
+        const bool attempt = !up_ && !attempts_.in_progress();
         wanted = calls_->interest();
         if (stopped() || wanted.rc == code::ok) return wanted;
         if (wanted.rc == code::invalid_state) {
             on_session_event(calls_->state());
             return wanted;
         }
-        let_go();
+        release_connection();
         if (attempt && !stopped()) attempt_failed();
-        // A ping that could not be sent: the C client would only say so again and again.
-        if (!stopped() && calls_->state() == state::connected) break_and_notice();
+        // The C client could not send a ping, and would report only that again and again.
+        if (!stopped() && calls_->state() == state::connected) break_and_process();
         if (stopped() || wanted.rc == code::system_error || wanted.rc == code::bad_arguments)
             return wanted;
     }
     return wanted;
 }
 
-/// False if there are no file descriptors left.
+/// False if no file descriptor is left.
 bool pump::adopt(descriptor connection, boot_clock::time_point now) {
     try {
         readiness_ = env_.make_readiness(connection);
     } catch (const std::exception& error) {
-        user_.on_trouble(std::string("cannot wait for the connection: ") + error.what());
-        if (!stopped()) break_and_notice();
+        user_.on_trouble(trouble_kind::descriptors,
+                         std::string("cannot wait for the connection: ") + error.what() +
+                             ": raise the limit of open files; still trying");
+        if (!stopped()) break_and_process();
         if (!stopped()) sleep_until(now + failure_delay_.next(env_));
         return false;
     }
     connection_ = connection;
-    adopted_at_ = now; // before it was opened
-    nothing_ = 0;
-    crawling_since_.reset();
+    adopted_at_ = now; // the time of the turn, from before interest() opened the socket
+    empty_reads_ = 0;
+    throttled_since_.reset();
     attempts_.begin(now);
     return true;
 }
 
-void pump::let_go() {
+void pump::release_connection() {
     readiness_.reset();
     connection_ = {};
-    reading_ = writing_ = dropping_ = false;
-    if (attempts_.under_way()) attempt_failed();
+    reading_ = writing_ = dropping_connection_ = false;
+    if (attempts_.in_progress()) attempt_failed();
 }
 
-void pump::listen(unsigned events) {
+void pump::wait_for(unsigned events) {
     if (!readiness_) return;
-    const bool read_later = crawling_since_ || (more_ & event::readable) != 0;
+    const bool read_later = throttled_since_ || (pending_events_ & event::readable) != 0;
     if ((events & event::readable) != 0 && !reading_ && !read_later) {
         reading_ = true;
         readiness_->wait_readable([this] {
             reading_ = false;
-            hear(event::readable);
+            on_socket_ready(event::readable);
         });
     }
     if ((events & event::writable) != 0 && !writing_) {
         writing_ = true;
         readiness_->wait_writable([this] {
             writing_ = false;
-            hear(event::writable);
+            on_socket_ready(event::writable);
         });
     }
 }
 
-void pump::break_and_notice() {
+void pump::break_and_process() {
     calls_->break_connection();
     calls_->process(event::readable | event::writable);
 }

@@ -4,13 +4,15 @@
 
 namespace paddock::native {
 
-/// While one exists the pump calls its user, and may be told to close: that waits for its end.
+/// While a turn_scope exists the pump calls its user. A close() from within waits for its end.
 class pump::turn_scope {
 public:
     explicit turn_scope(pump& of) : pump_(of.shared_from_this()) { pump_->in_turn_ = true; }
-    ~turn_scope() {
+    ~turn_scope() { // NOLINT(bugprone-exception-escape): without memory it terminates
         pump_->in_turn_ = false;
-        if (pump_->closing_)
+        if (pump_->on_ended_)
+            pump_->begin_session_end();
+        else if (pump_->closing_)
             pump_->finish_close();
         else
             pump_->calls_->flush();

@@ -11,50 +11,84 @@ std::string endpoint(const std::string& address, std::uint16_t port) {
     return address + ':' + std::to_string(port);
 }
 
+template <typename T>
+void shuffle(std::vector<T>& all, environment& env) {
+    for (std::size_t left = all.size(); left > 1; --left)
+        std::swap(all[left - 1], all[env.random() % left]);
+}
+
 } // namespace
 
-server_list::server_list(environment& env, std::vector<server_address> servers)
-    : env_(env), servers_(std::move(servers)) {}
+server_list::server_list(environment& env, std::vector<server_address> servers) : env_(env) {
+    for (server_address& each : servers) {
+        server one{std::move(each), {}};
+        if (one.named.literal) one.endpoints.push_back(endpoint(one.named.host, one.named.port));
+        servers_.push_back(std::move(one));
+    }
+}
 
 bool server_list::has_names() const noexcept {
-    return std::any_of(servers_.begin(), servers_.end(), [](const auto& s) { return !s.literal; });
+    return std::any_of(servers_.begin(), servers_.end(),
+                       [](const auto& one) { return !one.named.literal; });
 }
 
-void server_list::look_up(looked_up done) {
-    under_way_ = true;
-    done_ = std::move(done);
-    result_ = {};
-    at_ = 0;
-    next();
+void server_list::look_up(endpoints_handler handler) {
+    handler_ = std::make_shared<endpoints_handler>(std::move(handler));
+    unresolved_.clear();
+    pending_.clear();
+    for (std::size_t n = 0; n < servers_.size(); ++n)
+        if (!servers_[n].named.literal) pending_.push_back(n);
+    shuffle(pending_, env_);
+    resolve_next();
+    report();
 }
 
-void server_list::next() {
-    for (; at_ < servers_.size() && servers_[at_].literal; ++at_)
-        result_.found.push_back(endpoint(servers_[at_].host, servers_[at_].port));
-    if (at_ < servers_.size()) {
-        const auto answered =
-            [this, alive = std::weak_ptr(alive_)](const boost::system::error_code& error,
-                                                  const std::vector<std::string>& addresses) {
-                if (alive.expired()) return;
-                const server_address& server = servers_[at_++];
-                if (error || addresses.empty()) result_.unresolved.push_back(server.host);
-                for (const std::string& address : addresses)
-                    result_.found.push_back(endpoint(address, server.port));
-                next();
-            };
-        return env_.resolve(servers_[at_].host, answered);
+void server_list::resolve_next() {
+    in_progress_ = !pending_.empty();
+    if (!in_progress_) return;
+    const auto which = pending_.back();
+    pending_.pop_back();
+    env_.resolve(servers_[which].named.host,
+                 [this, which, alive = std::weak_ptr(alive_)](
+                     const boost::system::error_code& error, std::vector<std::string> addresses) {
+                     if (alive.expired()) return;
+                     if (error) addresses.clear();
+                     resolved(which, addresses);
+                 });
+}
+
+void server_list::resolved(std::size_t which, const std::vector<std::string>& addresses) {
+    server& one = servers_[which];
+    if (addresses.empty()) {
+        unresolved_.push_back(one.named.host);
+    } else {
+        one.endpoints.clear();
+        for (const std::string& address : addresses)
+            one.endpoints.push_back(endpoint(address, one.named.port));
     }
-    auto& found = result_.found;
-    std::sort(found.begin(), found.end());
-    found.erase(std::unique(found.begin(), found.end()), found.end());
-    under_way_ = false;
-    auto done = std::exchange(done_, {}); // it may destroy this
-    done(std::exchange(result_, {}));
+    resolve_next();
+    report();
+}
+
+void server_list::report() {
+    server_endpoints known{{}, {}, !in_progress_};
+    for (const server& one : servers_)
+        known.found.insert(known.found.end(), one.endpoints.begin(), one.endpoints.end());
+    std::sort(known.found.begin(), known.found.end());
+    known.found.erase(std::unique(known.found.begin(), known.found.end()), known.found.end());
+    if (known.complete) known.unresolved = std::exchange(unresolved_, {});
+    std::sort(known.unresolved.begin(), known.unresolved.end());
+    const auto handler = handler_; // the call may destroy this
+    (*handler)(known);
+}
+
+void server_list::give_up() noexcept {
+    alive_.reset();
+    if (std::exchange(in_progress_, false)) env_.stop_resolving();
 }
 
 std::string connect_string(std::vector<std::string> endpoints, environment& env) {
-    for (std::size_t left = endpoints.size(); left > 1; --left)
-        std::swap(endpoints[left - 1], endpoints[env.random() % left]);
+    shuffle(endpoints, env);
     if (endpoints.size() % 2 == 0 && !endpoints.empty()) endpoints.push_back(endpoints.front());
     std::string list;
     for (const std::string& each : endpoints) {

@@ -2,6 +2,7 @@
 
 #include "support/environment.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -13,43 +14,62 @@ namespace paddock::native {
 struct server_address {
     std::string host;
     std::uint16_t port = 2181;
-    bool literal = false; ///< an address: needs no resolver
+    bool literal = false; ///< `host` is an address
 };
 
-/// What the names of a server list stand for at present.
+/// The known addresses of a server list.
 struct server_endpoints {
     std::vector<std::string> found;      ///< `ip:port`, sorted, each once
-    std::vector<std::string> unresolved; ///< names that the resolver does not know
+    std::vector<std::string> unresolved; ///< names that this round could not resolve
+    bool complete = false;               ///< the round has ended
 };
 
-/// Turns the servers that the user has named into addresses, as often as it is asked.
+/// Resolves the names of the user's server list.
+///
+/// It looks one name up at a time, because Asio's one resolver thread per execution context
+/// serializes all look-ups anyway. So a slow name delays the names behind it, also those of other
+/// clients and of the application, but not the literal addresses and the names already known.
 class server_list {
 public:
-    using looked_up = unique_function<void(server_endpoints)>;
+    using endpoints_handler = unique_function<void(const server_endpoints&)>;
 
     server_list(environment& env, std::vector<server_address> servers);
 
     bool has_names() const noexcept;
-    bool under_way() const noexcept { return under_way_; }
+    bool in_progress() const noexcept { return in_progress_; }
 
-    /// Looks the names up, one after the other. The answer comes from within if there are none.
-    void look_up(looked_up done);
+    /// Begins a round: looks every name up, in random order, so that the clients of a fleet do not
+    /// all begin with the first server. Calls the handler with the known addresses at once, from
+    /// within, and after each answer. A name keeps its former addresses until a look-up of it
+    /// succeeds. One round at a time.
+    void look_up(endpoints_handler handler);
+
+    /// Ends the round without another call of the handler. The resolver still completes the name
+    /// that it is looking up.
+    void give_up() noexcept;
 
 private:
-    void next();
+    struct server {
+        server_address named;
+        std::vector<std::string> endpoints; ///< as far as known
+    };
+
+    void resolve_next();
+    void resolved(std::size_t which, const std::vector<std::string>& addresses);
+    void report();
 
     environment& env_;
-    std::vector<server_address> servers_;
-    std::size_t at_ = 0;
-    bool under_way_ = false;
-    server_endpoints result_;
-    looked_up done_;
+    std::vector<server> servers_;
+    std::vector<std::size_t> pending_; ///< indices of names still to look up, the next one last
+    std::vector<std::string> unresolved_;
+    bool in_progress_ = false;
+    std::shared_ptr<endpoints_handler> handler_;
     std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };
 
-/// The list that the C client gets: in random order, so that clients spread over the servers, and
-/// with an odd number of entries. It advances by two after each failure, and would never come to
-/// the other half of an even number of servers.
+/// The server list for the C client: in random order, so that clients spread over the servers, and
+/// with an odd number of entries. The C client advances by two after each failure, so it would
+/// never try the other half of an even number of servers.
 std::string connect_string(std::vector<std::string> endpoints, environment& env);
 
 } // namespace paddock::native

@@ -12,14 +12,14 @@ namespace paddock::rules {
 /// the node's name.
 using node_id = std::uint64_t;
 
-/// All ids that one session has put, or is about to put, into node names, whatever kind of lock:
-/// from before the create is sent until the delete is confirmed. A node of this session whose id is
-/// not claimed is an orphan. The id has 36 characters in the shape of Curator's: 16 hex digits of
-/// the session id, then 16 of the number; an administrator can read the owner from it, and no two
-/// processes can draw the same.
+/// The ids in the names of one session's nodes, for all kinds of locks. An id is claimed from
+/// before its create is sent until its delete is confirmed; a node of this session with an
+/// unclaimed id is an orphan. In text an id has 36 characters in the shape of Curator's: 16 hex
+/// digits of the session id, then 16 of the number. So an administrator can read the owner from it,
+/// and no two processes can generate the same id.
 class claims {
 public:
-    /// A new session: nothing is claimed. The numbers go on.
+    /// Begins a new session without claims. The numbers go on.
     void begin(std::int64_t session);
 
     std::int64_t session() const noexcept { return session_; }
@@ -41,9 +41,10 @@ public:
     std::optional<node_id> ours(std::string_view text) const noexcept;
 
 private:
+    friend struct state_of_rules; ///< of tests that look at every state
     std::int64_t session_ = 0;
-    std::string session_text_;   ///< the part of an id's text that says whose it is
-    std::string session_digits_; ///< and of its digits
+    std::string session_text_;   ///< the session's part of text()
+    std::string session_digits_; ///< the session's part of digits()
     node_id last_ = 0;
     std::unordered_set<node_id> claimed_;
 };

@@ -8,13 +8,13 @@ lease_timing lease_timing_of(boot_clock::duration timeout, const lease_wishes& w
     lease_timing t;
     t.timeout = timeout;
     // A leader that is cut off from its followers answers syncs for longer than a tick.
-    const auto told = wishes.by_sync ? wishes.tick * 3 / 2 : wishes.tick;
-    t.gap = std::max(timeout / 4, told) + timeout / 20;
-    // Two beats are just longer than the usual gap, with time for the answer: so each proof counts
-    // from the beat before the last, and more than half of the timeout remains.
+    const auto report_delay = wishes.by_sync ? wishes.tick * 3 / 2 : wishes.tick;
+    t.gap = std::max(timeout / 4, report_delay) + timeout / 20;
+    // Two beats are slightly longer than the usual gap, which leaves time for the answer. So each
+    // proof counts from the last heartbeat but one, and more than half of the timeout remains.
     t.beat = timeout * 4 / 25;
     t.patience = timeout / 3;
-    // Never more than a healthy lease has to give, or nobody would be granted anything.
+    // Limits margin and least to what a healthy lease has left; more would prevent every grant.
     const auto most = std::max(timeout - t.gap - 2 * t.beat, timeout / 50);
     t.margin = std::min(wishes.margin, most / 2);
     const auto least = wishes.least > wishes.least.zero() ? wishes.least : timeout / 4;

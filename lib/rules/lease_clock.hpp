@@ -6,45 +6,44 @@
 
 namespace paddock::rules {
 
-/// The times that a lease is made of. All follow from the session timeout that the ensemble has
-/// granted, and from its tickTime, if that is known.
+/// The durations of a lease. All follow from the negotiated session timeout, and from the
+/// ensemble's tickTime, if that is known.
 struct lease_timing {
     boot_clock::duration timeout{};
-    /// A server tells the leader of the sessions that it has heard of every half tick; so long
-    /// before a proof a touch must have been answered, so that the leader knew of it.
+    /// A server reports the sessions that it has heard of to the leader every half tick. So a touch
+    /// counts for a proof only if it was answered at least this long before the proof was sent.
     boot_clock::duration gap{};
     boot_clock::duration beat{};     ///< between two heartbeats
-    boot_clock::duration patience{}; ///< with a server that does not answer a read
-    boot_clock::duration margin{};   ///< so long before its end a lease is given up
-    boot_clock::duration least{};    ///< what must be left of it for a new hold
+    boot_clock::duration patience{}; ///< after which an unanswered read counts as a dead connection
+    boot_clock::duration margin{};   ///< holds are given up this long before the lease lapses
+    boot_clock::duration least{};    ///< the validity that a new hold needs
 };
 
 struct lease_wishes {
     boot_clock::duration tick{};   ///< zero: not known
     boot_clock::duration margin{}; ///< as above
     boot_clock::duration least{};  ///< zero: a quarter of the timeout
-    bool by_sync = false;          ///< proofs are answered by the leader alone
+    bool by_sync = false;          ///< proofs are syncs, which the leader answers without a quorum
 };
 
 lease_timing lease_timing_of(boot_clock::duration timeout, const lease_wishes& wishes) noexcept;
 
-/// Until when a session is certainly alive, by the local clock.
+/// Computes until when a session is certainly alive, by the local clock.
 ///
-/// A *touch* is any request that was answered: the server at hand has heard of the session, and
-/// will tell the leader. That alone proves nothing: a server that is cut off from the others goes
-/// on answering. A *proof* is an answered write: a quorum has agreed that the session was alive
-/// then. What was told to the leader before it counts: the session lives for its timeout from the
-/// sending of that touch.
+/// A *touch* is any answered request: the connected server has heard of the session, and will
+/// report that to the leader. That alone proves nothing, because a server that is cut off from the
+/// others goes on answering reads. A *proof* is an answered write: a quorum has agreed that the
+/// session was alive then. A touch that reached the leader before the proof extends the session: it
+/// lives for its timeout from when that touch was sent.
 class lease_clock {
 public:
     explicit lease_clock(const lease_timing& timing) : timing_(timing) {}
 
-    /// A connection was made by a handshake that began then: the server at hand had the leader
-    /// itself renew the session.
+    /// The handshake of a new connection began then. In it the leader itself renews the session.
     void connected(boot_clock::time_point handshake);
     void touched(boot_clock::time_point sent, boot_clock::time_point answered);
-    /// Until when the session is alive by a proof that was sent then, and answered on the present
-    /// connection.
+    /// Until when the session is alive, given the answer to a proof that was sent then on the
+    /// present connection.
     boot_clock::time_point proved(boot_clock::time_point sent);
 
     const lease_timing& timing() const noexcept { return timing_; }
@@ -55,8 +54,8 @@ private:
     };
 
     lease_timing timing_;
-    boot_clock::time_point renewed_{}; ///< at the leader, no earlier than this
-    std::deque<touch> touches_;        ///< in the order of their answers, some time apart
+    boot_clock::time_point renewed_{}; ///< the leader renewed the session no earlier than this
+    std::deque<touch> touches_;        ///< sampled, in the order of their answers
 };
 
 } // namespace paddock::rules

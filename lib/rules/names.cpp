@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::string_view protection = "_c_";
 constexpr std::string_view kazoo_marker = "__lock__";
-constexpr std::string_view marker_end = "-marker"; // no digits: nobody takes it for a contender
+constexpr std::string_view marker_end =
+    "-marker"; // ends without digits, so that no recipe takes it for a contender
 constexpr std::size_t curator_id = 36;
 constexpr std::size_t go_id = 32;
 
@@ -18,7 +19,7 @@ bool is_hex(std::string_view text) noexcept {
     return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
-/// What the server prints with %010d for a sequence number, read back; nothing else.
+/// Parses a sequence number that the server printed with %010d, and accepts no other form.
 std::optional<std::int32_t> printed_number(std::string_view text) noexcept {
     constexpr std::size_t width = 10;
     const bool negative = text.starts_with('-');
@@ -32,7 +33,7 @@ std::optional<std::int32_t> printed_number(std::string_view text) noexcept {
     return value;
 }
 
-/// What follows a protected name's id and its dash.
+/// The part of a protected name behind the id and its dash.
 std::optional<std::string_view> after_id(std::string_view child, std::size_t id_length) noexcept {
     const auto start = protection.size() + id_length;
     if (!child.starts_with(protection) || child.size() <= start || child[start] != '-')
@@ -46,15 +47,15 @@ std::optional<std::int32_t> after_marker(std::optional<std::string_view> rest,
     return printed_number(rest->substr(marker.size()));
 }
 
-/// The same of a name that begins with an id of 32 hex digits: kazoo's Lock, told to use another
-/// recipe's marker.
+/// The same for a name that begins with 32 hex digits and a dash: kazoo's Lock, configured with
+/// another recipe's marker.
 std::optional<std::string_view> after_digits(std::string_view child) noexcept {
     if (child.size() <= go_id || child[go_id] != '-' || !is_hex(child.substr(0, go_id)))
         return std::nullopt;
     return child.substr(go_id + 1);
 }
 
-/// The 32 hex digits of a name in kazoo's form, and what the ensemble appended.
+/// The 32 hex digits of a name in kazoo's form, and the number that the ensemble appended.
 struct kazoo_name {
     std::string_view id;
     std::string_view number;
@@ -100,8 +101,8 @@ std::optional<reading> naming::read(std::string_view child) const noexcept {
 }
 
 std::optional<std::int32_t> naming::sequence(std::string_view child) const noexcept {
-    const auto said = read(child);
-    return said ? std::optional(said->sequence) : std::nullopt;
+    const auto parsed = read(child);
+    return parsed ? std::optional(parsed->sequence) : std::nullopt;
 }
 
 std::string marker_name(const claims& ids, node_id id, std::string_view lock_name) {

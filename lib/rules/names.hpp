@@ -12,31 +12,31 @@
 
 namespace paddock::rules {
 
-/// A contender's place in the order of its line: by sequence number, ties by name.
-struct place {
+/// The order of the nodes in a lock queue: by sequence number, ties by name.
+struct node_position {
     std::int32_t sequence = 0;
     std::string name; ///< of the node, without its directory
 
-    friend auto operator<=>(const place&, const place&) = default;
+    friend auto operator<=>(const node_position&, const node_position&) = default;
 };
 
-/// The names that recipes at the same path may use, and that a lock's own name must not contain.
+/// Whether a lock name contains a name part that a recipe at the same path uses.
 bool reserved(std::string_view lock_name) noexcept;
 
-/// How a contender wants the lock: alone, or beside others who share it.
+/// Whether a contender wants the lock exclusively or shared.
 enum class role : std::uint8_t { exclusive, shared };
 
-/// Whose names a contender's node has.
+/// Whose naming scheme a contender's node follows.
 enum class style : std::uint8_t { curator, kazoo };
 
-/// What a node's name says.
+/// The parsed name of a contender's node.
 struct reading {
     std::int32_t sequence = 0;
     role as = role::exclusive;
 };
 
-/// Everything about the names of one lock's nodes. Ours are `_c_<id>-<marker><sequence>`, as
-/// Curator's recipes have them, or `<id>__lock__<sequence>`, as kazoo's Lock has them.
+/// The node names of one lock. Our nodes are named `_c_<id>-<marker><sequence>`, as Curator's
+/// recipes name theirs, or `<id>__lock__<sequence>`, as kazoo's Lock does.
 class naming {
 public:
     /// A mutex; with the name `lock`, Curator's InterProcessMutex and kazoo's Lock.
@@ -45,24 +45,24 @@ public:
     static naming of_shared_mutex() { return naming("__WRIT__", "__READ__"); }
     /// Curator's LeaderLatch.
     static naming of_election() { return naming("latch-", {}); }
-    /// The leases of Curator's InterProcessSemaphoreV2.
+    /// The permit nodes of Curator's InterProcessSemaphoreV2, which calls them leases.
     static naming of_leases() { return naming("lease-", {}); }
 
     /// The name to create a node with; the ensemble appends the sequence number.
     std::string prefix(const claims& ids, node_id id, role as = role::exclusive,
                        style whose = style::curator) const;
 
-    /// What the node's name says, if it is a contender for this lock. For the mutex name `lock`
-    /// these are: `_c_<id>-lock-<sequence>` with an id of 36 (Curator, paddock) or 32 characters
-    /// (Go), `lock-<sequence>`, kazoo's `<32 hex digits>__lock__<sequence>`, and
-    /// what its Lock makes when it is told to use Curator's marker. The sequence is
-    /// what the server printed with %010d, and nothing else.
+    /// Parses a node's name; empty if the node is no contender for this lock. The contenders of the
+    /// mutex `lock` are `_c_<id>-lock-<sequence>` with an id of 36 (Curator, paddock) or 32
+    /// characters (Go), `lock-<sequence>`, kazoo's `<32 hex digits>__lock__<sequence>`, and the
+    /// names that kazoo's Lock makes when it is configured with Curator's marker. The sequence must
+    /// be exactly what the server prints with %010d.
     std::optional<reading> read(std::string_view child) const noexcept;
     std::optional<std::int32_t> sequence(std::string_view child) const noexcept;
 
-    /// Whether there are contenders who share.
+    /// Whether the lock can be shared.
     bool has_shared() const noexcept { return !shared_.empty(); }
-    /// Different for different locks at one path.
+    /// The part of the names that distinguishes the locks at one path.
     const std::string& marker() const noexcept { return exclusive_; }
 
 private:
@@ -74,26 +74,25 @@ private:
     bool kazoo_ = false; ///< kazoo's nodes are contenders, too
 };
 
-/// What Curator's Revoker writes into a contender's node to have the lock back.
+/// What Curator's Revoker writes into a holder's node to ask for the lock back.
 inline constexpr std::string_view revoke_message = "__REVOKE__";
 
-/// The name of the node beside a simple lock's own: that one's name is used again by others, this
-/// one is unique. It is no contender of any lock.
+/// The name of the marker beside a simple lock's node. Each owner creates a node of the same name
+/// for the lock; the marker's name is unique. It is no contender of any lock.
 std::string marker_name(const claims& ids, node_id id, std::string_view lock_name);
-/// The name of the simple lock that a marker belongs to, if it is one.
+/// The name of the simple lock that a marker belongs to; empty if the node is no marker.
 std::optional<std::string_view> marked_lock(std::string_view child) noexcept;
 
-/// The number in a node's name, if the node belongs to the present session and has a protected name
-/// (of any lock).
+/// The number in a node's name if its id belongs to the present session, whatever the lock.
 std::optional<node_id> own_id(std::string_view child, const claims& ids) noexcept;
 
-/// Of the children of a directory, those of the present session that nobody claims.
+/// The children of a directory that belong to the present session and whose id is not claimed.
 std::vector<std::string> orphans(const std::vector<std::string>& children, const claims& ids);
 
-/// A sequence number from here on earns a warning: half of them are used up.
+/// From this sequence number on the queue warns: half of the numbers are used up.
 inline constexpr std::int32_t sequence_warning = 1 << 30;
-/// A node with a sequence number from here on, or a negative one, is taken back: past 2^31 the
-/// order of the line breaks (ZOOKEEPER-3249; kazoo issue 606).
+/// A node with a sequence number from here on, or a negative one, is deleted again: past 2^31 the
+/// numbers become negative and the queue loses its order (ZOOKEEPER-3249; kazoo issue 606).
 inline constexpr std::int32_t sequence_limit = 0x7fff'ffff - 100'000;
 
 } // namespace paddock::rules

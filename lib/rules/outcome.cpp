@@ -7,7 +7,7 @@ namespace paddock::rules {
 namespace {
 
 outcome without_right(request what) noexcept {
-    // A delete is checked against the parent's access control list: others can mend that.
+    // The parent's access control list allows a delete; an administrator can correct it.
     return what == request::remove ? outcome::rarely : outcome::refused;
 }
 

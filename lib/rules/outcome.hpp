@@ -5,28 +5,34 @@
 
 namespace paddock::rules {
 
-/// What a request of a lock was for.
+/// The kinds of requests that locks make.
 enum class request { create, list, look, remove };
 
-/// What an answer means for the lock that asked.
+/// What an answer means for the lock.
 enum class outcome {
-    done,     ///< executed; for a remove also: there was nothing to remove
-    missing,  ///< the node, or the directory of a create, is not there
-    lost,     ///< the connection is gone: it was executed, or not
-    not_sent, ///< certainly not executed, and a new connection will be told
-    later,    ///< certainly not executed; worth another try after a pause
-    rarely,   ///< an administrator must help: worth a try once a minute
+    done,     ///< executed; for a remove also: the node did not exist
+    missing,  ///< the node, or the directory of a create, does not exist
+    lost,     ///< the connection was lost: the request may or may not have been executed
+    not_sent, ///< certainly not executed; the lock repeats it on the next connection
+    later,    ///< certainly not executed; the lock repeats it after a pause
+    rarely,   ///< fails until an administrator helps; the lock repeats it once a minute
     refused,  ///< will never succeed: the operation fails with the code
 };
 
-/// The one table of errors: every return code of the C client, for every kind of request.
+/// The only table of errors: maps every return code of the C client, for each kind of request.
 outcome judge(request what, int code) noexcept;
 
-/// Whether a quorum has agreed on a write with this answer: it was executed, or refused for what
-/// the tree has in it.
+/// connected() repeats a request that was not sent. If the answer arrives after connected(), it
+/// means `later` instead, because no other event would repeat the request.
+constexpr outcome unless_late(outcome result, bool connected) noexcept {
+    return connected && result == outcome::not_sent ? outcome::later : result;
+}
+
+/// Whether a quorum has agreed on a write with this answer: the write was executed, or refused
+/// because of the state of the tree.
 bool agreed(int code) noexcept;
 
-/// Whether the connection was lost, or not there, but the session may live on.
+/// Whether the request failed for lack of a connection, while the session may live on.
 bool connection_lost(int code) noexcept;
 
 } // namespace paddock::rules

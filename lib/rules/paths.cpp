@@ -32,8 +32,8 @@ decoded next(std::string_view text) noexcept {
     return {code, bytes};
 }
 
-/// The characters that the server refuses in a path (PathUtils.validatePath). It looks at UTF-16,
-/// so the surrogates that stand for everything beyond U+FFFF are among them.
+/// The characters that the server refuses in a path (PathUtils.validatePath). The server checks
+/// UTF-16 units, so it refuses the surrogates of every character beyond U+FFFF.
 bool refused(std::uint32_t code) noexcept {
     return code <= 0x1f || (code >= 0x7f && code <= 0x9f) || (code >= 0xd800 && code <= 0xf8ff) ||
            code >= 0xfff0;

@@ -6,14 +6,14 @@
 
 namespace paddock::rules {
 
-/// Why ZooKeeper would refuse this as the path of a node; empty if it would not. The rules are
-/// those of the server's PathUtils.validatePath (3.8).
+/// Why ZooKeeper would refuse a node path; empty if it is valid. The rules are those of the
+/// server's PathUtils.validatePath (3.8).
 std::string path_fault(std::string_view path);
 
-/// Why this cannot be one component of a path; empty if it can.
+/// Why a name cannot be one component of a path; empty if it can.
 std::string name_fault(std::string_view name);
 
-/// Why this is not UTF-8; empty if it is.
+/// Why a text is not UTF-8; empty if it is.
 std::string utf8_fault(std::string_view text);
 
 /// The directory above: `/a/b` → `/a`, `/a` → `/`.

@@ -46,7 +46,7 @@ std::string parse_entry(std::string_view entry, server& out) {
     if (!fault.empty()) return fault;
     if (out.host.empty()) return "has an empty entry or host";
     if (!std::all_of(out.host.begin(), out.host.end(), host_character))
-        return "has the host '" + out.host + "', which no server can have";
+        return "has the host '" + out.host + "', which is not a valid host name";
     return {};
 }
 

@@ -15,11 +15,11 @@ struct server {
     friend bool operator==(const server&, const server&) = default;
 };
 
-/// A server list, taken apart: `zk1:2181,[::1]:2182,10.0.0.3/app`.
+/// A parsed server list, such as `zk1:2181,[::1]:2182,10.0.0.3/app`.
 struct server_list {
     std::vector<server> servers;
-    std::string root;  ///< what follows the last server, from its slash on; else empty
-    std::string fault; ///< why the list is not acceptable; else empty
+    std::string root;  ///< the path behind the last server, from its slash on; else empty
+    std::string fault; ///< why the list is invalid; else empty
 };
 
 server_list parse_servers(std::string_view text);

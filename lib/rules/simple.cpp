@@ -1,5 +1,4 @@
-// Entering and leaving, and the session's ups and downs. What the answers mean is in
-// simple_answers.cpp.
+// Calls of the application, and events of the session. simple_answers.cpp handles answers.
 #include "rules/simple.hpp"
 
 #include <algorithm>
@@ -7,54 +6,55 @@
 
 namespace paddock::rules {
 
-/// For an immediate one nothing is written when the lock is taken: what is known here comes first,
-/// then a look.
-void simple::enter(caller_key who, bool immediate) {
+/// An immediate caller causes no write while the lock is taken: the known state decides first, then
+/// a glance.
+void simple::enter(caller_key key, bool immediate) {
     if (!immediate) {
-        callers_.push_back({who, false});
-        go_on();
+        callers_.push_back({key, false, now_});
+        advance();
     } else if (!connected_) {
-        actions_.push_back(simple_act::fail{who, simple_act::why::not_connected, 0});
+        actions_.push_back(simple_act::fail{key, simple_act::why::not_connected, 0});
     } else if (at_ != stage::idle || !callers_.empty()) {
-        actions_.push_back(simple_act::give_up{who});
+        actions_.push_back(simple_act::give_up{key});
     } else {
-        glancing_.insert(who);
-        actions_.push_back(simple_act::glance{who});
+        glances_.insert(key);
+        actions_.push_back(simple_act::glance{key});
     }
 }
 
-void simple::quit(caller_key who) {
-    glancing_.erase(who);
-    const auto left = std::erase_if(callers_, [who](const caller& one) { return one.key == who; });
-    if (left > 0 && callers_.empty()) nobody_waits();
+void simple::quit(caller_key key) {
+    glances_.erase(key);
+    const auto left = std::erase_if(callers_, [key](const caller& one) { return one.key == key; });
+    if (left > 0 && callers_.empty()) no_caller_left();
 }
 
-/// What is under way comes to its end by itself, but not what may take for ever.
-void simple::nobody_waits() {
+/// Ends what could take for ever; the other stages end by themselves.
+void simple::no_caller_left() {
     if (at_ == stage::reserving) {
         actions_.push_back(simple_act::unreserve{});
         at_ = stage::idle;
-    } else if (at_ == stage::unsure) {
+    } else if (at_ == stage::unknown) {
         sweep(true);
         at_ = stage::idle;
     } else if (at_ == stage::watching) {
         at_ = stage::idle;
     }
-    go_on();
+    advance();
 }
 
-/// Takes the next step, if one can be taken.
-void simple::go_on() {
+/// Asks for the next request, if the stage and the connection allow one.
+void simple::advance() {
     if (at_ == stage::idle && callers_.empty()) {
         if (std::exchange(watched_, false)) actions_.push_back(simple_act::forget{});
         return;
     }
     if (!connected_ || pausing_) return;
-    const bool looks = at_ == stage::unsure || at_ == stage::watching || at_ == stage::holding;
+    const bool needs_look =
+        at_ == stage::unknown || at_ == stage::watching || at_ == stage::holding;
     if (at_ == stage::idle) {
         at_ = stage::reserving;
         actions_.push_back(simple_act::reserve{});
-    } else if (looks && !looking_ && !watched_) {
+    } else if (needs_look && !look_in_flight_ && !watched_) {
         look();
     }
 }
@@ -62,7 +62,7 @@ void simple::go_on() {
 void simple::reserved() {
     if (connected_) {
         at_ = stage::racing;
-        made_ = outcome::not_sent;
+        race_outcome_ = outcome::not_sent;
         id_ = ids_.claim();
         actions_.push_back(simple_act::race{id_});
         look();
@@ -74,59 +74,64 @@ void simple::reserved() {
 
 void simple::crowded() {
     if (how_.fail_over_budget) return fail_all(simple_act::why::over_budget, 0);
-    dismiss_immediates();
-    if (callers_.empty()) nobody_waits();
+    give_up_immediate();
+    if (callers_.empty()) no_caller_left();
+}
+
+void simple::too_large() {
+    at_ = stage::idle; // nothing was reserved
+    fail_all(simple_act::why::over_budget, 0);
 }
 
 void simple::release(node_id id) {
-    if (at_ != stage::holding || id != id_) return; // it was lost
+    if (at_ != stage::holding || id != id_) return; // the hold was lost
     sweep(true);
     at_ = callers_.empty() ? stage::idle : stage::leaving;
 }
 
 void simple::swept(node_id id) {
     if (at_ == stage::leaving && id == id_) at_ = stage::idle;
-    go_on();
+    advance();
 }
 
 void simple::gone(node_id id) {
     if (at_ == stage::holding && id == id_) lose_node();
 }
 
-/// The marker goes alone: whoever has made a node of the lock's name since then is another.
+/// Sweeps the marker alone: a node of the lock's name that exists now belongs to another owner.
 void simple::lose_node() {
     sweep(false);
     actions_.push_back(simple_act::lose{false});
     at_ = stage::idle;
-    go_on();
+    advance();
 }
 
 void simple::connected() {
     connected_ = true;
     pausing_ = false;
-    go_on();
+    advance();
 }
 
-/// An immediate one does not wait for the next connection.
+/// An immediate caller does not wait for the next connection.
 void simple::disconnected() {
     connected_ = false;
-    if (at_ == stage::unsure) watched_ = false; // connected() looks again
-    for (const auto who : std::exchange(glancing_, {}))
-        actions_.push_back(simple_act::fail{who, simple_act::why::not_connected, 0});
+    if (at_ == stage::unknown) watched_ = false; // connected() looks again
+    for (const auto key : std::exchange(glances_, {}))
+        actions_.push_back(simple_act::fail{key, simple_act::why::not_connected, 0});
     const auto left = std::erase_if(callers_, [this](const caller& one) {
         if (one.immediate)
             actions_.push_back(simple_act::fail{one.key, simple_act::why::not_connected, 0});
         return one.immediate;
     });
-    if (left > 0 && callers_.empty()) nobody_waits();
+    if (left > 0 && callers_.empty()) no_caller_left();
 }
 
 void simple::expired() {
     const auto before = at_;
     if (at_ != stage::reserving) at_ = stage::idle;
-    looking_ = watched_ = pausing_ = awaiting_lease_ =
-        false; // with the session, and so are the ids
-    if (before == stage::racing || before == stage::unsure || before == stage::holding)
+    // The requests and watches ended with the session, and so did the ids.
+    look_in_flight_ = watched_ = pausing_ = awaiting_lease_ = false;
+    if (before == stage::racing || before == stage::unknown || before == stage::holding)
         actions_.push_back(simple_act::unreserve{});
     if (before == stage::holding) actions_.push_back(simple_act::lose{true});
     disconnected();
@@ -134,10 +139,10 @@ void simple::expired() {
 }
 
 void simple::resume() {
-    if (std::exchange(pausing_, false)) go_on();
+    if (std::exchange(pausing_, false)) advance();
 }
 
-void simple::dismiss_immediates() {
+void simple::give_up_immediate() {
     std::erase_if(callers_, [this](const caller& one) {
         if (one.immediate) actions_.push_back(simple_act::give_up{one.key});
         return one.immediate;
@@ -147,18 +152,36 @@ void simple::dismiss_immediates() {
 void simple::fail_all(simple_act::why reason, int code) {
     for (const auto& one : std::exchange(callers_, {}))
         actions_.push_back(simple_act::fail{one.key, reason, code});
-    nobody_waits();
+    no_caller_left();
 }
 
 void simple::look() {
-    if (looking_) actions_.push_back(simple_act::forget{}); // two reads would share one watch
-    looking_ = true;
-    actions_.push_back(simple_act::look{++looks_});
+    if (look_in_flight_)
+        actions_.push_back(simple_act::forget{}); // two reads would share one watch
+    look_in_flight_ = true;
+    actions_.push_back(simple_act::look{++looks_sent_});
 }
 
 void simple::sweep(bool both) {
     actions_.push_back(simple_act::sweep{id_, both});
-    if (made_ == outcome::lost) actions_.push_back(simple_act::taint{});
+    if (race_outcome_ == outcome::lost) actions_.push_back(simple_act::taint{});
+}
+
+void simple::update_own_node(bool this_client, std::int64_t czxid) {
+    if (!this_client)
+        own_node_.reset();
+    else if (!own_node_ || own_node_->czxid != czxid)
+        own_node_ = {czxid, now_};
+}
+
+stuck_waiters simple::stuck(boot_clock::duration patience) {
+    stuck_waiters all;
+    if (!own_node_ || !taken()) return all;
+    for (auto& one : callers_)
+        if (!one.reported_stuck)
+            one.reported_stuck =
+                is_stuck(all, std::max(one.since, own_node_->since), now_, patience);
+    return all;
 }
 
 void simple::need_pause() {

@@ -2,60 +2,63 @@
 
 #include "rules/claims.hpp"
 #include "rules/outcome.hpp"
+#include "rules/stuck.hpp"
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <set>
 #include <variant>
 #include <vector>
 
 namespace paddock::rules {
 
-/// One call that asks for a simple lock.
+/// Identifies one call of lock() on a simple lock.
 using caller_key = std::uint64_t;
 
-/// What a simple lock wants done. Requests go out in the order of the actions: that is what makes a
-/// look show what became of the race before it.
+/// The actions that a simple lock asks its driver for. The driver sends the requests in their
+/// order, so a look shows the result of the race before it.
 namespace simple_act {
 
-struct glance { ///< read whether the lock's node is there
-    caller_key who;
+struct glance { ///< read whether the lock's node exists
+    caller_key key;
 };
-struct reserve {};   ///< ask for room for two nodes in the budget: reserved(), now or later
-struct unreserve {}; ///< it is not needed, or not waited for, any more
-struct race {        ///< create the marker and the lock's node, or neither, with this id in both
+struct reserve {}; ///< reserve two nodes' bytes of the budget: reserved(), now or later, or
+///< too_large()
+struct unreserve {}; ///< return that reservation, or stop waiting for it
+struct race {        ///< create the marker and the lock's node in one multi, with this id in both
     node_id id;
 };
-struct look { ///< read the lock's node, with a watch if there is room for one
+struct look { ///< read the lock's node, with a watch if the budget allows one
     std::uint64_t number;
 };
-struct forget {};       ///< nobody needs that watch any more
-struct make_parents {}; ///< create what is missing of the directory's path
-struct sweep {          ///< delete, whatever it takes: swept(). Then release the id, and the room
+struct forget {};       ///< drop that watch
+struct make_parents {}; ///< create the missing components of the directory's path
+struct sweep { ///< delete, retry until it is gone, release id and reservation, call swept()
     node_id id;
-    bool both; ///< the marker and the lock's node, all or nothing; else the marker alone
+    bool both; ///< the marker and the lock's node in one multi; else the marker alone
 };
-struct taint {};       ///< a lost race may yet be executed
-struct pause {};       ///< call resume() after a while
-struct await_lease {}; ///< call lease_renewed() once there is enough of it
+struct taint {};       ///< a lost race may still be executed
+struct pause {};       ///< call resume() after a pause
+struct await_lease {}; ///< call lease_renewed() once the lease lasts long enough for a grant
 
-// What becomes of the callers.
+// Results for the callers.
 struct grant {
-    caller_key who;
-    node_id id; ///< release() wants it
+    caller_key key;
+    node_id id; ///< the argument of release()
     std::int64_t czxid;
 };
-struct give_up { ///< an immediate one found the lock taken
-    caller_key who;
+struct give_up { ///< the lock is taken, and the caller is immediate
+    caller_key key;
 };
 enum class why { refused, session_expired, not_connected, over_budget };
 struct fail {
-    caller_key who;
+    caller_key key;
     why reason;
-    int code; ///< of the ensemble, if refused
+    int code; ///< the ensemble's error code, if refused
 };
-struct lose { ///< the node of the hold was deleted, or its session is over
-    bool session_over;
+struct lose { ///< the node of the hold was deleted, or its session expired
+    bool session_ended;
 };
 
 } // namespace simple_act
@@ -71,46 +74,49 @@ struct simple_terms {
     bool fail_over_budget = false; ///< does not wait for room in the budget
 };
 
-/// A simple lock, as one object of this client sees it: of those who ask that object for it, one
-/// races at a time. It does nothing itself: tell it what happened, then take() the actions, and
-/// carry them out in their order.
+/// A simple lock, as one object of this client sees it: at any time the object races for one of its
+/// callers. It sends nothing itself: the driver reports each event, then calls take() and carries
+/// out the actions in their order.
 ///
-/// A race creates the lock's node and, beside it, its marker, whose name nobody uses again. The
-/// look behind it shows whose node is there (by the id in its data), and sets the watch that tells
-/// of its end, whether it is ours or another's. What has been made, or perhaps made, is deleted
-/// together with its marker, so that no delete hits a stranger's node.
+/// A race creates the lock's node and, beside it, a marker with a unique name. The look behind the
+/// race shows the owner of the lock's node (the id in its data), and sets the watch that reports
+/// its end. A node that this object has created, or may have created, is deleted in one multi with
+/// its marker: the multi fails when the marker is gone, so it never deletes another owner's node.
 class simple {
 public:
     simple(claims& ids, simple_terms how) : ids_(ids), how_(how) {}
 
-    // What the application wants.
-    void enter(caller_key who, bool immediate); ///< immediate: has the lock at once, or gives up
-    void quit(caller_key who);                  ///< one that was not granted wants no more
+    // Calls of the application.
+    void enter(caller_key key, bool immediate); ///< immediate: gives up unless granted at once
+    void quit(caller_key key);                  ///< a caller that is not granted leaves
     void release(node_id id);                   ///< the hold gives the lock back
-    void gone(node_id id);                      ///< the holder has found its node gone
+    void gone(node_id id);                      ///< the hold has found its node deleted
 
-    // What happens to the session.
+    // Events of the session.
     void connected();
     void disconnected();
     void expired();
-    /// As rules::line::lease().
+    /// As rules::queue::lease().
     void lease(bool fit) noexcept { lease_fit_ = fit; }
     void lease_renewed();
+    /// As rules::queue::now().
+    void now(boot_clock::time_point t) noexcept { now_ = t; }
 
-    // The answers to the actions, and the watch.
-    void glanced(caller_key who, outcome result, int code);
+    // The answers to the actions, and the watch's events.
+    void glanced(caller_key key, outcome result, int code);
     void reserved();
-    void crowded(); ///< there is no room now, so reserved() has to wait for it
+    void crowded();   ///< the budget is used up now; reserved() comes later
+    void too_large(); ///< the budget will never allow it
     void raced(node_id id, outcome result, int code);
     struct looked_answer {
         outcome result;
         int code = 0;
-        bool ours = false;       ///< what the present race wrote is in the node
-        bool of_session = false; ///< its owner is this session
+        bool ours = false;       ///< the node's data is what the present race wrote
+        bool of_session = false; ///< the node's ephemeral owner is this session
         std::int64_t czxid = 0;
-        bool watched = true; ///< false: there is no room for a watch
+        bool watched = true; ///< false: the budget allows no watch
     };
-    void looked(std::uint64_t number, const looked_answer& answer);
+    void looked(std::uint64_t number, looked_answer answer);
     void parents_made(outcome result, int code);
     void swept(node_id id);
     void resume();
@@ -118,54 +124,74 @@ public:
 
     std::vector<simple_action> take();
 
-    /// Whether this race, which was not sent yet, is worth sending.
+    // As in rules::queue; the holder may be another lock object of this client.
+    bool perhaps_stuck() const noexcept {
+        return own_node_ && taken() && !callers_.empty() && !callers_.back().reported_stuck;
+    }
+    stuck_waiters stuck(boot_clock::duration patience);
+
+    /// Whether a caller still waits for this race; false: the driver need not send it.
     bool wants(node_id id) const noexcept {
         return at_ == stage::racing && id == id_ && !callers_.empty();
     }
 
+    /// Whether the lock was held, by this object or another owner, by the last answer.
+    bool taken() const noexcept { return at_ == stage::watching || at_ == stage::holding; }
+
 private:
+    friend struct state_of_rules; ///< of tests that look at every state
     enum class stage {
         idle,
         reserving,
-        preparing, ///< makes the directory
-        racing,    ///< the race, and the look behind it, are under way
-        unsure,    ///< their answers were lost
-        watching,  ///< the node is another's
+        preparing, ///< creates the directory
+        racing,    ///< the race, and the look behind it, are in flight
+        unknown,   ///< their answers were lost
+        watching,  ///< another owner has the node
         holding,
-        leaving, ///< waits until the own nodes are gone, so that others have a chance, too
+        leaving, ///< waits until the own nodes are deleted, so that other clients get a chance, too
     };
     struct caller {
         caller_key key;
         bool immediate;
+        boot_clock::time_point since;
+        bool reported_stuck = false;
     };
 
-    void go_on();
+    void advance();
     void look();
-    void nobody_waits();
-    void dismiss_immediates();
+    void no_caller_left();
+    void give_up_immediate();
     void fail_all(simple_act::why reason, int code);
-    void judge_race(const looked_answer& answer);
-    void judge_made(const looked_answer& answer);
-    void judge_watch(const looked_answer& answer);
-    void judge_hold(const looked_answer& answer);
+    void race_not_executed(const looked_answer& answer);
+    void check_created(const looked_answer& answer);
+    void check_foreign(const looked_answer& answer);
+    void check_hold(const looked_answer& answer);
     void grant(std::int64_t czxid);
     void lose_node();
     void sweep(bool both);
     void need_pause();
     void await_lease();
+    void update_own_node(bool this_client, std::int64_t czxid);
 
     claims& ids_;
     simple_terms how_;
-    std::deque<caller> callers_;    ///< in the order of their coming
-    std::set<caller_key> glancing_; ///< immediate ones who do not take part yet
+    std::deque<caller> callers_;   ///< in the order of their calls
+    std::set<caller_key> glances_; ///< immediate callers whose glance is in flight
     stage at_ = stage::idle;
-    node_id id_ = 0;                   ///< of the present race, or of the hold, or of what is left
-    outcome made_ = outcome::not_sent; ///< what became of its nodes
-    int refused_ = 0;                  ///< why they were not made
-    std::int64_t czxid_ = 0;           ///< of the hold's node
+    node_id id_ = 0; ///< of the present race, of the hold, or of the nodes being swept
+    outcome race_outcome_ = outcome::not_sent;
+    int race_code_ = 0;      ///< the ensemble's error code
+    std::int64_t czxid_ = 0; ///< of the hold's node
+    /// The lock's node, while this client owns it.
+    struct own_node {
+        std::int64_t czxid;
+        boot_clock::time_point since; ///< when that became known here
+    };
+    std::optional<own_node> own_node_;
+    boot_clock::time_point now_{};
     bool connected_ = false;
-    std::uint64_t looks_ = 0;
-    bool looking_ = false; ///< the last of them is under way
+    std::uint64_t looks_sent_ = 0;
+    bool look_in_flight_ = false;
     bool watched_ = false;
     bool pausing_ = false;
     bool lease_fit_ = true;

@@ -1,4 +1,4 @@
-// What the ensemble says, and what follows from it.
+// The ensemble's answers and watch events.
 #include "rules/simple.hpp"
 
 #include <paddock/error.hpp>
@@ -8,136 +8,142 @@
 namespace paddock::rules {
 
 namespace {
-/// Nobody has answered: connected() is next.
-bool silent(outcome what) { return what == outcome::lost || what == outcome::not_sent; }
+/// The ensemble has not answered: connected() is the next event.
+bool unanswered(outcome what) { return what == outcome::lost || what == outcome::not_sent; }
 } // namespace
 
-void simple::glanced(caller_key who, outcome result, int code) {
-    if (glancing_.erase(who) == 0) return;
-    if (silent(result)) {
-        actions_.push_back(simple_act::fail{who, simple_act::why::not_connected, 0});
+void simple::glanced(caller_key key, outcome result, int code) {
+    if (glances_.erase(key) == 0) return;
+    if (unanswered(result)) {
+        actions_.push_back(simple_act::fail{key, simple_act::why::not_connected, 0});
     } else if (result == outcome::done || at_ != stage::idle || !callers_.empty()) {
-        actions_.push_back(simple_act::give_up{who});
+        actions_.push_back(simple_act::give_up{key});
     } else if (result != outcome::missing) {
-        actions_.push_back(simple_act::fail{who, simple_act::why::refused, code});
+        actions_.push_back(simple_act::fail{key, simple_act::why::refused, code});
     } else {
-        callers_.push_back({who, true});
-        go_on();
+        callers_.push_back({key, true, now_});
+        advance();
     }
 }
 
 void simple::parents_made(outcome result, int code) {
     if (at_ != stage::preparing) return;
     at_ = stage::idle;
-    if (silent(result)) return;
+    result = unless_late(result, connected_);
+    if (unanswered(result)) return;
     if (result == outcome::refused || result == outcome::rarely)
         return fail_all(simple_act::why::refused, code);
     if (result == outcome::later) need_pause();
-    go_on();
+    advance();
 }
 
 void simple::raced(node_id id, outcome result, int code) {
     if (at_ != stage::racing || id != id_) return;
-    made_ = result;
-    refused_ = code;
+    race_outcome_ = result;
+    race_code_ = code;
 }
 
-void simple::looked(std::uint64_t number, const looked_answer& answer) {
-    if (!looking_ || number != looks_) return;
-    looking_ = false;
+void simple::looked(std::uint64_t number, looked_answer answer) {
+    if (!look_in_flight_ || number != looks_sent_) return;
+    answer.result = unless_late(answer.result, connected_);
+    look_in_flight_ = false;
     watched_ = answer.watched && answer.result == outcome::done;
     switch (at_) {
     case stage::racing:
-        if (made_ != outcome::done && made_ != outcome::lost) return judge_race(answer);
+        if (race_outcome_ != outcome::done && race_outcome_ != outcome::lost)
+            return race_not_executed(answer);
         [[fallthrough]];
-    case stage::unsure:
-        return judge_made(answer);
+    case stage::unknown:
+        return check_created(answer);
     case stage::watching:
-        return judge_watch(answer);
+        return check_foreign(answer);
     case stage::holding:
-        return judge_hold(answer);
-    default: // nobody needs it any more
-        return go_on();
+        return check_hold(answer);
+    default: // the stage has no use for the answer
+        return advance();
     }
 }
 
-/// The nodes were certainly not made.
-void simple::judge_race(const looked_answer& answer) {
+/// The ensemble has certainly not executed the race.
+void simple::race_not_executed(const looked_answer& answer) {
     ids_.release(id_);
     actions_.push_back(simple_act::unreserve{});
     at_ = stage::idle;
-    if (static_cast<zk_errc>(refused_) == zk_errc::node_exists) return judge_watch(answer);
-    switch (made_) {
+    if (static_cast<zk_errc>(race_code_) == zk_errc::node_exists) return check_foreign(answer);
+    switch (race_outcome_) {
     case outcome::missing:
         at_ = stage::preparing;
         actions_.push_back(simple_act::make_parents{});
         return;
     case outcome::refused:
     case outcome::rarely:
-        return fail_all(simple_act::why::refused, refused_);
+        return fail_all(simple_act::why::refused, race_code_);
     case outcome::later:
         return need_pause();
     default: // not sent
-        return go_on();
+        return advance();
     }
 }
 
-/// The nodes were made, or perhaps made. A server that lags behind may not show ours yet: then they
-/// are deleted, and made again.
-void simple::judge_made(const looked_answer& answer) {
+/// The race was, or may have been, executed. A server that lags behind may not show its node yet:
+/// then the nodes are swept, and a new race follows.
+void simple::check_created(const looked_answer& answer) {
     if (answer.result == outcome::done && answer.ours) return grant(answer.czxid);
-    if (silent(answer.result) || answer.result == outcome::later) {
-        at_ = stage::unsure;
-        if (callers_.empty()) return nobody_waits();
+    if (unanswered(answer.result) || answer.result == outcome::later) {
+        at_ = stage::unknown;
+        if (callers_.empty()) return no_caller_left();
         if (answer.result == outcome::later) need_pause();
         return;
     }
-    const bool unreadable = answer.result == outcome::refused && made_ == outcome::done;
-    // With somebody else's data in it the node may be ours; else ours has been deleted at once.
-    sweep(unreadable || answer.of_session || made_ == outcome::lost);
-    if (!unreadable) return judge_watch(answer);
+    const bool unreadable = answer.result == outcome::refused && race_outcome_ == outcome::done;
+    // If the lock's node has a foreign owner, the own node is already deleted: only the marker may
+    // be left. If this session owns it, another client may have overwritten the data of our node.
+    sweep(unreadable || answer.of_session || race_outcome_ == outcome::lost);
+    if (!unreadable) return check_foreign(answer);
     at_ = stage::idle;
     fail_all(simple_act::why::refused, answer.code);
 }
 
-/// There is a node, and it is another's; or there was one.
-void simple::judge_watch(const looked_answer& answer) {
+/// Another owner has, or had, the lock's node.
+void simple::check_foreign(const looked_answer& answer) {
     at_ = answer.result == outcome::missing ? stage::idle : stage::watching;
-    const bool known = !silent(answer.result);
-    if (known && at_ == stage::watching) dismiss_immediates();
-    if (callers_.empty()) return nobody_waits();
+    const bool known = !unanswered(answer.result);
+    if (answer.result == outcome::done) update_own_node(answer.of_session, answer.czxid);
+    if (known && at_ == stage::watching) give_up_immediate();
+    if (callers_.empty()) return no_caller_left();
     if (!known) return;
-    if (at_ == stage::watching && !watched_) need_pause(); // then looks again
-    go_on();
+    if (at_ == stage::watching && !watched_) need_pause(); // resume() looks again
+    advance();
 }
 
-void simple::judge_hold(const looked_answer& answer) {
-    const bool another = answer.result == outcome::done && answer.czxid != czxid_;
-    if (answer.result == outcome::missing || another) return lose_node();
-    if (!silent(answer.result) && !watched_) need_pause();
+void simple::check_hold(const looked_answer& answer) {
+    const bool foreign = answer.result == outcome::done && answer.czxid != czxid_;
+    if (answer.result == outcome::missing || foreign) return lose_node();
+    if (!unanswered(answer.result) && !watched_) need_pause();
 }
 
 void simple::grant(std::int64_t czxid) {
-    made_ = outcome::done;
+    race_outcome_ = outcome::done;
     if (!lease_fit_ && !callers_.empty()) return await_lease();
     at_ = stage::holding;
     czxid_ = czxid;
+    update_own_node(true, czxid);
     if (callers_.empty()) return release(id_);
     actions_.push_back(simple_act::grant{callers_.front().key, id_, czxid});
     callers_.pop_front();
-    dismiss_immediates();
-    go_on();
+    give_up_immediate();
+    advance();
 }
 
-/// By then the node may be gone: it is looked at again.
+/// lease_renewed() reads the node again, because it may have been deleted by then.
 void simple::await_lease() {
-    at_ = stage::unsure;
+    at_ = stage::unknown;
     if (!std::exchange(awaiting_lease_, true)) actions_.push_back(simple_act::await_lease{});
 }
 
 void simple::lease_renewed() {
     awaiting_lease_ = false;
-    if (at_ != stage::unsure || looking_ || !connected_) return;
+    if (at_ != stage::unknown || look_in_flight_ || !connected_) return;
     look();
 }
 
@@ -146,11 +152,11 @@ void simple::changed(bool deleted) {
     if (deleted && at_ == stage::holding) return lose_node();
     if (deleted && at_ == stage::watching) {
         at_ = stage::idle;
-        looking_ = false;
-    } else if (looking_ && connected_) {
-        return look(); // the one under way sets a watch that nobody waits for
+        look_in_flight_ = false;
+    } else if (look_in_flight_ && connected_) {
+        return look(); // the event ended the watch that the look in flight relies on
     }
-    go_on();
+    advance();
 }
 
 } // namespace paddock::rules

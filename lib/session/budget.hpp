@@ -23,6 +23,9 @@ public:
     using turn = std::uint64_t; ///< 0: nobody
     explicit budget(std::size_t limit) : limit_(limit) {}
 
+    /// Whether so many bytes fit at all, when nothing else is in use.
+    bool possible(std::size_t bytes) const noexcept { return bytes <= limit_; }
+
     /// Whether there is room, and nobody else waits for it; then it is taken.
     bool take(std::size_t bytes) {
         if (!waiting_.empty() || !fits(bytes)) return false;
@@ -31,13 +34,13 @@ public:
     }
 
     /// Calls `taken` when there is room and this is first in the queue, from within give() or
-    /// stop_waiting().
+    /// stop_waiting(). The bytes must be possible(): others wait behind these.
     turn wait(std::size_t bytes, unique_function<void()> taken) {
         waiting_.emplace(++last_, waiter{bytes, std::move(taken)});
         return last_;
     }
-    void stop_waiting(turn who) {
-        waiting_.erase(who);
+    void stop_waiting(turn which) {
+        waiting_.erase(which);
         serve();
     }
 

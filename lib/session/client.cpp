@@ -1,4 +1,6 @@
+#include "native/c_library.hpp"
 #include "session/make_core.hpp"
+#include "session/pending_call.hpp"
 #include "support/asio_environment.hpp"
 
 #include <paddock/client.hpp>
@@ -12,12 +14,14 @@ namespace paddock {
 client::client(asio::any_io_executor executor, std::string_view servers, client_options options)
     : core_(detail::make_core(
           executor, {make_asio_environment(asio::make_strand(executor)), &native::make_c_client},
-          servers, std::move(options))) {}
+          servers, std::move(options))) {
+    native::require_single_threaded_c_client();
+}
 
 client::client(asio::any_io_executor executor, std::string_view servers)
     : client(std::move(executor), servers, client_options()) {}
 
-client::client(std::shared_ptr<detail::core> core) noexcept : core_(std::move(core)) {}
+client::client(core_ptr core) noexcept : core_(std::move(core)) {}
 
 client::client(client&&) noexcept = default;
 
@@ -40,71 +44,68 @@ std::chrono::milliseconds client::session_timeout() const noexcept {
 }
 
 void client::start_close(detail::handler<void(error_code)> h, core_ptr core) {
-    detail::bridge<error_code> user(core->get_executor(), std::move(h));
-    core->post([core, user = std::move(user)]() mutable {
-        core->close(errc::closed);
-        user.complete({});
-    });
+    core->post([core] { core->close(errc::closed); });
+    const auto call = detail::make_pending_call(core, std::move(h));
+    call->start([core, call] { core->when_ended([call] { call->complete({}); }); });
 }
 
 namespace {
 
 /// Waits for a state that is not `seen` and that `enough` accepts.
 template <typename... Result>
-struct state_wait : std::enable_shared_from_this<state_wait<Result...>> {
+class state_wait final : public detail::pending_call<Result...> {
+public:
     using judge = error_code (*)(const detail::core&, client_state, bool& enough);
+    using detail::pending_call<Result...>::pending_call;
+    using detail::pending_call<Result...>::client;
 
-    state_wait(std::shared_ptr<detail::core> c, detail::handler<void(error_code, Result...)>&& h)
-        : core(std::move(c)), user(core->get_executor(), std::move(h)) {}
-
-    void start(client_state seen, judge how) {
-        user.on_cancel([weak = this->weak_from_this()] {
-            const auto self = weak.lock();
-            if (self) self->core->post([self] { self->finish(asio::error::operation_aborted); });
-        });
-        core->post([self = this->shared_from_this(), seen, how] {
-            if (!self->user) return;
-            self->core->start();
-            if (seen == client_state::closed && self->core->closed())
-                return self->finish(self->core->close_reason()); // there is no next state
-            self->waits = self->core->when_not(seen, [self, how](client_state now) {
+    void wait(client_state seen, judge how) {
+        this->start([this, seen, how] {
+            client()->start();
+            if (seen == client_state::closed && client()->closed())
+                return finish(client()->close_reason()); // there is no next state
+            waits_ = client()->when_not(seen, [self = self(), how](client_state now) {
                 bool enough = false;
-                const auto result = how(*self->core, now, enough);
+                const auto result = how(*self->client(), now, enough);
                 if (enough) self->finish(result);
                 return !enough;
             });
         });
     }
 
-    void finish(error_code result) {
-        if (!user) return;
-        core->stop_waiting(std::exchange(waits, 0));
-        if constexpr (sizeof...(Result) == 0)
-            user.complete(result);
-        else
-            user.complete(result, core->state());
+private:
+    std::shared_ptr<state_wait> self() {
+        return std::static_pointer_cast<state_wait>(this->shared_from_this());
     }
 
-    std::shared_ptr<detail::core> core;
-    detail::bridge<error_code, Result...> user;
-    detail::core::state_waiter_id waits = 0;
+    void cancelled() override { finish(asio::error::operation_aborted); }
+
+    void finish(error_code result) {
+        client()->stop_waiting(std::exchange(waits_, 0));
+        if constexpr (sizeof...(Result) == 0)
+            this->complete(result);
+        else
+            this->complete(result, client()->state());
+    }
+
+    detail::core::state_waiter_id waits_ = 0;
 };
 
 } // namespace
 
 void client::start_connect(detail::handler<void(error_code)> h, core_ptr core) {
     const auto wait = std::make_shared<state_wait<>>(core, std::move(h));
-    wait->start(client_state::connecting,
-                [](const detail::core& c, client_state now, bool& enough) -> error_code {
-                    enough = now == client_state::connected || now == client_state::closed;
-                    return now == client_state::closed ? c.close_reason() : error_code();
-                });
+    wait->wait(client_state::connecting,
+               [](const detail::core& c, client_state now, bool& enough) -> error_code {
+                   enough = now == client_state::connected || now == client_state::closed;
+                   return now == client_state::closed ? c.close_reason() : error_code();
+               });
 }
 
 void client::start_next_state(detail::handler<void(error_code, client_state)> h, core_ptr core,
                               client_state seen) {
     const auto wait = std::make_shared<state_wait<client_state>>(core, std::move(h));
-    wait->start(seen, [](const detail::core&, client_state, bool& enough) -> error_code {
+    wait->wait(seen, [](const detail::core&, client_state, bool& enough) -> error_code {
         enough = true;
         return {};
     });

@@ -1,8 +1,19 @@
 #include "session/core.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace paddock::detail {
+
+namespace {
+/// Stands for the end of the list of what is given back.
+struct last_return final : returnable {
+    void released_elsewhere() override {}
+} no_more_returns;
+
+/// What a request is besides the paths in it.
+constexpr std::size_t request_envelope = 64;
+} // namespace
 
 core::core(asio::any_io_executor io, world outside, std::vector<native::server_address> servers,
            std::string root, client_options options)
@@ -14,10 +25,12 @@ core::core(asio::any_io_executor io, world outside, std::vector<native::server_a
     , root_(std::move(root))
     , options_(std::move(options))
     , lease_(*this, options_.lease)
-    , gate_(*env_, {options_.budgets.requests_in_flight, options_.budgets.request_bytes_in_flight},
-            lease_)
-    , watches_(gate_, options_.budgets.watched_path_bytes)
-    , nodes_(options_.budgets.node_path_bytes)
+    , dispatcher_(*env_,
+                  {options_.budgets.requests_in_flight, options_.budgets.request_bytes_in_flight},
+                  lease_)
+    , watches_(dispatcher_, std::min(options_.budgets.watched_path_bytes,
+                                     options_.max_request_bytes - request_envelope))
+    , nodes_(std::min(options_.budgets.node_path_bytes, options_.max_request_bytes))
     , sweeper_(*this)
     , young_holds_(*env_) {}
 
@@ -30,8 +43,8 @@ void core::start() {
 void core::open_session() {
     native::pump_options how{
         .servers = servers_, .session_timeout = options_.session_timeout, .auth = {}};
-    for (const auto& who : options_.auth)
-        how.auth.push_back({"digest", who.user + ':' + who.password});
+    for (const auto& credentials : options_.auth)
+        how.auth.push_back({"digest", credentials.user + ':' + credentials.password});
     pump_ = std::make_shared<native::pump>(*env_, make_calls_(), std::move(how), *this);
     pump_->start();
 }
@@ -42,27 +55,27 @@ void core::stop_pump() noexcept {
     pump_.reset();
 }
 
-void core::listen(std::weak_ptr<session_listener> who) {
+void core::listen(std::weak_ptr<session_listener> listener) {
     if (listeners_.size() >= tidy_listeners_at_) {
         std::erase_if(listeners_, [](const auto& one) { return one.expired(); });
         tidy_listeners_at_ = 2 * listeners_.size() + 64;
     }
-    listeners_.push_back(std::move(who));
+    listeners_.push_back(std::move(listener));
 }
 
 template <typename Tell>
 void core::tell_rooms(Tell tell) {
-    if (lines) tell(*lines);
+    if (queues) tell(*queues);
     const auto all = listeners_; // some may come while the others are told
     for (const auto& one : all)
-        if (const auto who = one.lock()) tell(*who);
+        if (const auto listener = one.lock()) tell(*listener);
 }
 
 void core::enter(client_state next) {
     state_.store(next, std::memory_order_release);
     state_waiters rest;
-    for (auto& [who, waiter] : std::exchange(state_waiters_, {}))
-        if (waiter.seen == next || waiter.tell(next)) rest.emplace(who, std::move(waiter));
+    for (auto& [id, waiter] : std::exchange(state_waiters_, {}))
+        if (waiter.seen == next || waiter.tell(next)) rest.emplace(id, std::move(waiter));
     state_waiters_.merge(rest);
 }
 
@@ -81,23 +94,23 @@ void core::on_connected(std::uint64_t) noexcept {
         epoch_.fetch_add(1, std::memory_order_acq_rel);
     }
     timeout_.store(pump_->session_timeout().count(), std::memory_order_release);
-    gate_.connect(*pump_);
+    dispatcher_.connect(*pump_);
     lease_.on_connected(new_session, pump_->connected_since(), session_timeout());
     enter(client_state::connected);
     sweeper_.on_connected();
-    tell_rooms([](session_listener& who) { who.on_connected(); });
-    gate_.release();
+    tell_rooms([](session_listener& listener) { listener.on_connected(); });
+    dispatcher_.release();
 }
 
 void core::on_disconnected() noexcept {
     enter(client_state::suspended);
     lease_.on_suspended();
     sweeper_.on_suspended();
-    tell_rooms([](session_listener& who) { who.on_suspended(); });
-    gate_.disconnect();
+    tell_rooms([](session_listener& listener) { listener.on_suspended(); });
+    dispatcher_.disconnect();
 }
 
-void core::on_session_over(error_code why) noexcept {
+void core::on_session_ended(error_code why) noexcept {
     // Not from within the pump's own turn: it is about to be destroyed.
     env_->post([self = shared_from_this(), why] {
         if (self->closed()) return;
@@ -113,11 +126,11 @@ void core::next_epoch() {
     timeout_.store(0, std::memory_order_release);
     enter(client_state::expired);
     lease_.end();
-    gate_.end_session();
+    dispatcher_.end_session();
     stop_pump();
-    sweeper_.on_session_over();
+    sweeper_.on_session_ended();
     watches_.end_session(errc::session_expired);
-    tell_rooms([](session_listener& who) { who.on_expired(); });
+    tell_rooms([](session_listener& listener) { listener.on_expired(); });
     if (closed()) return;
     enter(client_state::connecting);
     open_session();
@@ -134,25 +147,29 @@ void core::close(error_code why) {
     timeout_.store(0, std::memory_order_release);
     enter(client_state::closed);
     lease_.end();
-    gate_.close();
-    stop_pump();
+    dispatcher_.close();
     watches_.close(why);
     young_holds_.clear();
-    tell_rooms([why](session_listener& who) { who.on_closed(why); });
-    sweeper_.on_session_over();
+    tell_rooms([why](session_listener& listener) { listener.on_closed(why); });
+    sweeper_.on_session_ended();
+    end_returns();
     if (wakeup_) wakeup_->stop();
-    take_returns();
     state_waiters_.clear();
+    if (pump_)
+        pump_->end_session([self = shared_from_this()] { self->end(); });
+    else
+        end();
 }
 
 void core::change_server() {
     if (!pump_ || pump_->known_servers() < 2) return;
-    trouble("the server does not answer: looking for another");
+    trouble(trouble_kind::silence, "the server does not answer: looking for another; check its "
+                                   "load and the network");
     pump_->drop_connection();
 }
 
-void core::trouble(std::string_view what) noexcept {
-    if (options_.log) options_.log(what);
+void core::trouble(trouble_kind kind, std::string_view what) noexcept {
+    if (env_) log_.tell(kind, what, env_->now());
 }
 
 void core::expect_returns() {
@@ -162,34 +179,60 @@ void core::expect_returns() {
 void core::give_back(std::shared_ptr<returnable> what) noexcept {
     auto* const raw = what.get();
     raw->self_ = std::move(what);
-    auto* head = returned_.load();
-    do
-        raw->next_ = head;
-    while (!returned_.compare_exchange_weak(head, raw));
-    if (closed())
-        take_returns(); // nobody else will: the strand may have looked for the last time
-    else if (!head)
-        wakeup_->notify();
+    auto* newest = returned_.load();
+    do {
+        if (newest == &no_more_returns) { // its end has come: it only has to be destroyed
+            const auto last = std::move(raw->self_);
+            return;
+        }
+        raw->next_ = newest;
+    } while (!returned_.compare_exchange_weak(newest, raw));
+    if (!newest) wakeup_->notify();
 }
 
-/// In the order in which they were given back.
 void core::take_returns() noexcept {
-    returnable* reversed = nullptr;
-    for (auto* r = returned_.exchange(nullptr); r;) {
-        auto* const next = std::exchange(r->next_, reversed);
-        reversed = std::exchange(r, next);
+    if (returned_.load() != &no_more_returns) take(returned_.exchange(nullptr));
+}
+
+void core::end_returns() noexcept { take(returned_.exchange(&no_more_returns)); }
+
+/// In the order in which they were given back.
+void core::take(returnable* newest) noexcept {
+    returnable* oldest = nullptr;
+    while (newest) {
+        auto* const next = std::exchange(newest->next_, oldest);
+        oldest = std::exchange(newest, next);
     }
-    while (reversed) {
-        const auto self = std::move(reversed->self_);
-        reversed = std::exchange(reversed->next_, nullptr);
-        if (!closed()) self->come_back();
+    while (oldest) {
+        const auto self = std::move(oldest->self_);
+        oldest = std::exchange(oldest->next_, nullptr);
+        if (!closed()) self->released_elsewhere();
     }
+}
+
+void core::when_ended(unique_function<void()> tell) {
+    if (ended_)
+        tell();
+    else
+        for_end_.push_back(std::move(tell));
+}
+
+void core::end() {
+    ended_ = true;
+    pump_.reset();
+    for (auto& tell : std::exchange(for_end_, {}))
+        tell();
+}
+
+void core::after_fork() noexcept {
+    env_->after_fork();
+    close(errc::closed);
 }
 
 void core::shutdown() noexcept {
     close(errc::closed);
-    lines.reset();
-    wakeup_.reset();
+    stop_pump();
+    queues.reset();
     env_.reset();
     io_ = {};
 }

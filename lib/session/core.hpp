@@ -3,13 +3,14 @@
 #include "native/pump.hpp"
 #include "rules/claims.hpp"
 #include "session/budget.hpp"
-#include "session/gate.hpp"
+#include "session/dispatcher.hpp"
 #include "session/lease.hpp"
 #include "session/sweeper.hpp"
+#include "session/trouble_log.hpp"
 #include "session/watch_table.hpp"
 #include "session/young_holds.hpp"
-#include "support/bridge.hpp"
 #include "support/environment.hpp"
+#include "support/handler_bridge.hpp"
 
 #include <paddock/client.hpp>
 #include <paddock/error.hpp>
@@ -41,7 +42,7 @@ public:
 class returnable {
 public:
     virtual ~returnable() = default;
-    virtual void come_back() = 0; ///< on the strand
+    virtual void released_elsewhere() = 0; ///< on the strand
 
 private:
     friend class core;
@@ -79,12 +80,12 @@ public:
     void post(unique_function<void()> task) {
         if (env_) env_->post(std::move(task)); // else the execution context is gone
     }
-    /// Has it come back on the strand; does nothing when the execution context is gone.
+    /// Has it come back on the strand; only destroys it when the client has been closed.
     void give_back(std::shared_ptr<returnable> what) noexcept;
 
     environment& env() noexcept { return *env_; }
-    class gate& gate() noexcept {
-        return gate_;
+    class dispatcher& dispatcher() noexcept {
+        return dispatcher_;
     }
     class lease& lease() noexcept {
         return lease_;
@@ -106,14 +107,17 @@ public:
     void change_server();
     bool closed() const noexcept { return state() == client_state::closed; }
     error_code close_reason() const noexcept { return close_reason_; }
+    /// Ends everything at once, and then the session, as far as it can be told.
     void close(error_code why);
-    void trouble(std::string_view what) noexcept;
+    /// Calls back when the session has ended, or the attempt to tell the server has.
+    void when_ended(unique_function<void()> tell);
+    void trouble(trouble_kind kind, std::string_view what) noexcept;
 
     /// Calls back with every state that is not `seen`, the present one included, until it returns
     /// false.
     using state_waiter_id = std::uint64_t; ///< 0: nobody
     state_waiter_id when_not(client_state seen, unique_function<bool(client_state)> tell);
-    void stop_waiting(state_waiter_id who) { state_waiters_.erase(who); }
+    void stop_waiting(state_waiter_id id) { state_waiters_.erase(id); }
 
     /// From now on give_back() works. Before the first guard exists.
     void expect_returns();
@@ -122,19 +126,24 @@ public:
     void take_returns() noexcept;
 
     /// The room above, made by the first who needs it.
-    std::unique_ptr<session_listener> lines;
-    /// Somebody else there who wants to hear of the session, after the lines, as long as he lives.
-    void listen(std::weak_ptr<session_listener> who);
+    std::unique_ptr<session_listener> queues;
+    /// Somebody else there who wants to hear of the session, after the queues, as long as he lives.
+    void listen(std::weak_ptr<session_listener> listener);
 
     /// The execution context is being destroyed: lets go of everything that belongs to it.
     void shutdown() noexcept;
+    /// This process is a copy of the one that the session belongs to, and its execution context has
+    /// been told so: ends everything without a word to the server.
+    void after_fork() noexcept;
 
     // From the pump.
     void on_connected(std::uint64_t connection) noexcept override;
     void on_disconnected() noexcept override;
-    void on_session_over(error_code why) noexcept override;
+    void on_session_ended(error_code why) noexcept override;
     void on_watch(native::watch_type type, std::string_view path) noexcept override;
-    void on_trouble(std::string_view what) noexcept override { trouble(what); }
+    void on_trouble(trouble_kind kind, std::string_view what) noexcept override {
+        trouble(kind, what);
+    }
 
 private:
     struct state_waiter {
@@ -147,6 +156,9 @@ private:
     void next_epoch();
     void stop_pump() noexcept;
     void enter(client_state next);
+    void end();
+    void end_returns() noexcept;
+    void take(returnable* newest) noexcept;
     template <typename Tell>
     void tell_rooms(Tell tell);
 
@@ -157,6 +169,7 @@ private:
     std::vector<native::server_address> servers_;
     std::string root_;
     client_options options_;
+    trouble_log log_{options_.log};
 
     std::atomic<client_state> state_{client_state::connecting};
     std::atomic<std::uint64_t> epoch_{0};
@@ -167,18 +180,22 @@ private:
     state_waiter_id last_state_waiter_ = 0;
 
     class lease lease_;
-    class gate gate_;
+    class dispatcher dispatcher_;
     watch_table watches_;
     rules::claims claims_;
     budget nodes_;
     class sweeper sweeper_;
     class young_holds young_holds_;
     std::shared_ptr<native::pump> pump_;
-    std::vector<std::weak_ptr<session_listener>> listeners_; ///< besides the lines
+    std::vector<std::weak_ptr<session_listener>> listeners_; ///< besides the queues
     std::size_t tidy_listeners_at_ = 64;
 
+    /// The newest of what was given back; no_more_returns once the strand has looked for the last
+    /// time: from then on the thread that gives something back destroys it.
     std::atomic<returnable*> returned_{nullptr};
-    std::unique_ptr<wakeup> wakeup_;
+    std::unique_ptr<wakeup> wakeup_; ///< as long as this lives: any thread may be about to use it
+    bool ended_ = false;
+    std::vector<unique_function<void()>> for_end_;
 };
 
 } // namespace paddock::detail

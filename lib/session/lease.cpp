@@ -43,8 +43,8 @@ void lease::when_fit(unique_function<void()> tell) {
     if (waiting_.size() == 1 && beat_) prove(true);
 }
 
-void lease::keep(lease_user& who) {
-    users_.push_back(who);
+void lease::keep(lease_user& user) {
+    users_.push_back(user);
     watch_end();
 }
 
@@ -114,9 +114,9 @@ void lease::begin_term(boot_clock::time_point until) {
 void lease::lapse() {
     lapsed_ = true;
     while (!users_.empty()) {
-        auto& who = users_.front();
+        auto& user = users_.front();
         users_.pop_front();
-        who.on_lapse();
+        user.on_lapse();
     }
 }
 
@@ -150,21 +150,20 @@ void lease::beat() {
     if (needed) prove(lapsed_ || !wishes_.by_sync);
     if (waiting_.empty() || now - waiting_since_ < clock_->timing().timeout) return;
     waiting_since_ = now;
-    core_.trouble("the answers are too slow for this session timeout: no lock can be granted");
+    core_.trouble(trouble_kind::slowness,
+                  "the answers are too slow for this session timeout, and no lock can be granted: "
+                  "raise session_timeout, or look after the ensemble's load");
 }
 
 void lease::read() {
     if (std::exchange(reading_, true)) return;
-    const bool first = core_.gate().only_reads();
-    core_.gate().submit(
-        lane::urgent, answered_by::server, 0,
-        [](native::calls& c, std::unique_ptr<native::completion> done) {
-            return c.exists(somewhere, false, std::move(done));
-        },
-        [this](const native::reply&) {
-            reading_ = false;
-            if (patience_) patience_->cancel();
-        });
+    const bool first = core_.dispatcher().only_reads();
+    core_.dispatcher().submit(lane::urgent, requests::exists{somewhere},
+                              [this, number = ++reads_](const native::reply&) {
+                                  if (number != reads_) return;
+                                  reading_ = false;
+                                  if (patience_) patience_->cancel();
+                              });
     if (!first) return; // it waits behind a write, which only says that the leader is slow
     const auto& timing = clock_->timing();
     const auto jitter = boot_clock::duration(core_.env().random() % (timing.patience.count() / 4));
@@ -181,14 +180,9 @@ void lease::lose_patience() {
 }
 
 void lease::prove(bool by_quorum) {
-    core_.gate().submit(
-        lane::urgent, by_quorum ? answered_by::quorum : answered_by::leader, 0,
-        [by_quorum](native::calls& c, std::unique_ptr<native::completion> done) {
-            if (!by_quorum) return c.sync(somewhere, std::move(done));
-            const operation here = op::check{somewhere, any_version};
-            return c.multi({&here, 1}, std::move(done));
-        },
-        [](const native::reply&) {});
+    request proof = requests::sync{somewhere};
+    if (by_quorum) proof = requests::multi{{op::check{somewhere, any_version}}};
+    core_.dispatcher().submit(lane::urgent, std::move(proof), [](const native::reply&) {});
 }
 
 } // namespace paddock::detail

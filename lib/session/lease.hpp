@@ -1,7 +1,7 @@
 #pragma once
 
 #include "rules/lease_clock.hpp"
-#include "session/gate.hpp"
+#include "session/dispatcher.hpp"
 #include "session/lease_term.hpp"
 #include "support/environment.hpp"
 #include "support/function.hpp"
@@ -10,6 +10,7 @@
 
 #include <boost/intrusive/list.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -31,7 +32,7 @@ protected:
 /// Until when the present session is certainly alive: keeps that known by heartbeats, and tells
 /// when it is not any more. Terms follow one another; what was granted in one ends with it. Strand
 /// only; the terms' own thread safety is what makes guards cheap to ask.
-class lease final : public witness {
+class lease final : public answer_observer {
 public:
     lease(core& session, const lease_options& wishes);
 
@@ -42,7 +43,7 @@ public:
     /// Calls back once it is; not at all if the session ends before.
     void when_fit(unique_function<void()> tell);
     /// Keeps it alive for somebody, who has got its present term.
-    void keep(lease_user& who);
+    void keep(lease_user& user);
 
     void on_connected(bool new_session, boot_clock::time_point handshake,
                       boot_clock::duration timeout);
@@ -77,6 +78,7 @@ private:
 
     boot_clock::time_point last_touch_{}; ///< when the newest of those that were answered was sent
     bool reading_ = false;
+    std::uint64_t reads_ = 0; ///< the number of the last one; an answer to another is late
     std::optional<boot_clock::time_point> dropped_at_;
     std::unique_ptr<timer> beat_, end_, patience_;
 };

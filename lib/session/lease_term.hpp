@@ -1,5 +1,7 @@
 #pragma once
 
+#include "support/fork.hpp"
+
 #include <paddock/boot_clock.hpp>
 
 #include <atomic>
@@ -8,7 +10,8 @@
 namespace paddock::detail {
 
 /// A time during which a session was certainly alive without a gap. Its end can be moved away as
-/// long as it has not come; when it has, it is over for good, for whoever asks first.
+/// long as it has not come; when it has, it is over for good, for whoever asks first. In a fork of
+/// the process it is over at once: the session stays the parent's.
 class lease_term {
 public:
     using clock = boot_clock::time_point (*)() noexcept;
@@ -19,12 +22,14 @@ public:
     // Any thread.
 
     bool alive() const noexcept {
+        if (forks_ != forks.load(std::memory_order_relaxed)) return false;
         auto until = until_.load(std::memory_order_acquire);
         while (count(now_()) >= until)
             if (until == over || until_.compare_exchange_weak(until, over)) return false;
         return true;
     }
     boot_clock::time_point until() const noexcept {
+        if (forks_ != forks.load(std::memory_order_relaxed)) return {};
         return boot_clock::time_point(boot_clock::duration(until_.load(std::memory_order_acquire)));
     }
 
@@ -48,6 +53,7 @@ private:
     }
 
     clock now_;
+    std::uint32_t forks_ = forks.load(std::memory_order_relaxed);
     mutable std::atomic<std::int64_t> until_;
 };
 

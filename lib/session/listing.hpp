@@ -1,6 +1,6 @@
 #pragma once
 
-#include "session/gate.hpp"
+#include "session/dispatcher.hpp"
 
 #include <string>
 #include <vector>

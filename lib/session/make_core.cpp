@@ -7,6 +7,7 @@
 
 #include <boost/asio/ip/address.hpp>
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,10 @@
 namespace paddock::detail {
 
 namespace {
+
+// Of the bytes that a request may have these must leave most to others.
+constexpr std::size_t longest_credentials = 16 * 1024;
+constexpr std::size_t longest_root = 512;
 
 void check(const lease_options& lease, std::chrono::milliseconds session_timeout) {
     using namespace std::chrono_literals;
@@ -38,6 +43,10 @@ void check(const client_options& options) {
     if (options.session_timeout < 100ms || options.session_timeout > 24h)
         throw bad_argument("session_timeout", "is not between 100 ms and 24 h");
     check(options.lease, options.session_timeout);
+    // From what any request of a lock fits into; the C client counts with int.
+    constexpr std::size_t smallest = 256 * 1024, largest = 1024 * 1024 * 1024;
+    if (options.max_request_bytes < smallest || options.max_request_bytes > largest)
+        throw bad_argument("max_request_bytes", "is not between 256 KiB and 1 GiB");
     if (b.node_path_bytes < 1024 || b.node_path_bytes > 1024 * 1024)
         throw bad_argument("budgets.node_path_bytes", "is not between 1 KiB and 1 MiB");
     if (b.watched_path_bytes < 1024 || b.watched_path_bytes > 512 * 1024)
@@ -46,9 +55,12 @@ void check(const client_options& options) {
         throw bad_argument("budgets.requests_in_flight", "allows no request");
     if (b.request_bytes_in_flight == 0)
         throw bad_argument("budgets.request_bytes_in_flight", "allows no request");
-    for (const auto& who : options.auth)
-        if (who.user.empty() || who.user.find(':') != std::string::npos)
+    for (const auto& credentials : options.auth) {
+        if (credentials.user.empty() || credentials.user.find(':') != std::string::npos)
             throw bad_argument("auth", "has a user that is empty or contains ':'");
+        if (credentials.user.size() + credentials.password.size() > longest_credentials)
+            throw bad_argument("auth", "has a user and password of more than 16 KiB");
+    }
 }
 
 std::string joined_root(const std::string& in_list, const std::string& in_options) {
@@ -58,7 +70,9 @@ std::string joined_root(const std::string& in_list, const std::string& in_option
             throw bad_argument("root", root, fault);
     if (!in_list.empty() && !root.empty())
         throw bad_argument("root", root, "is given twice: the server list ends in one too");
-    return in_list + root;
+    auto joined = in_list + root;
+    if (joined.size() > longest_root) throw bad_argument("root", "is longer than 512 bytes");
+    return joined;
 }
 
 std::vector<native::server_address> addresses(const std::vector<rules::server>& servers) {

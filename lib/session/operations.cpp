@@ -9,11 +9,9 @@
 
 namespace paddock {
 
-using detail::answered_by;
 using detail::call;
-using native::completion;
+namespace requests = detail::requests;
 using native::reply;
-using done = std::unique_ptr<completion>;
 
 namespace detail {
 
@@ -45,6 +43,11 @@ error_code fault(const std::vector<operation>& steps) {
     for (const auto& step : steps)
         if (const auto problem = std::visit(one, step)) return problem;
     return {};
+}
+
+error_code fault(const core& client, const request& what) {
+    const bool too_large = bytes_of(what) > client.options().max_request_bytes;
+    return too_large ? errc::bad_argument : error_code();
 }
 
 /// The number of a sequential node at "/" is its whole name: it goes below the root, not behind it.
@@ -79,17 +82,32 @@ std::vector<operation_result> without(std::string_view root,
 
 namespace {
 
+/// Sends a request of the application whose path was checked, unless it is too large.
+template <typename... Result, typename Read>
+void start(const std::shared_ptr<call<Result...>>& c, detail::request what, Read read) {
+    if (const auto problem = detail::fault(*c->client(), what)) return c->refuse(problem);
+    c->launch(std::move(what), std::move(read));
+}
+
 node_stat stat_of(const reply& r) { return r.stat ? *r.stat : node_stat{}; }
 
+using watched_by = std::optional<std::shared_ptr<detail::watch_latch>>;
+
 /// A read, perhaps with a watch: repeated until it is answered.
-template <typename Result, typename Make, typename Read>
+template <typename Request, typename Result, typename Read>
 void start_read(detail::handler<void(error_code, Result)>&& h,
                 const std::shared_ptr<detail::core>& core, const std::string& path,
-                std::shared_ptr<detail::watch_latch> latch, detail::watch_kind kind, Make make,
-                Read read) {
+                const watched_by& watch, detail::watch_kind kind, Read read) {
     auto c = std::make_shared<call<Result>>(core, std::move(h));
-    if (const auto problem = detail::fault(path)) {
-        if (latch) core->post([latch, problem] { latch->read_refused(problem); });
+    const auto latch = watch.value_or(nullptr);
+    const bool usable = !watch || (latch && latch->client() == core);
+    auto problem = usable ? detail::fault(path) : error_code(errc::bad_argument);
+    const auto full = problem ? std::string() : rules::below(core->root(), path);
+    Request what{full};
+    if constexpr (requires { what.watch; }) what.watch = latch != nullptr;
+    if (!problem) problem = detail::fault(*core, what);
+    if (problem) {
+        if (latch) latch->client()->post([latch, problem] { latch->read_refused(problem); });
         return c->refuse(problem);
     }
     c->repeatable();
@@ -107,59 +125,41 @@ void start_read(detail::handler<void(error_code, Result)>&& h,
             if (!sets_watch(result)) latch->read_failed(result);
         };
     }
-    const auto full = rules::below(core->root(), path);
     c->launch(
-        [make, full, watched = latch != nullptr](native::calls& table, done d) {
-            return make(table, full, watched, std::move(d));
-        },
-        [read](const reply& r) { return std::tuple<Result>(read(r)); },
+        std::move(what), [read](const reply& r) { return std::tuple<Result>(read(r)); },
         [latch, full, kind] { return latch ? latch->use(full, kind) : error_code(); });
 }
+
+std::tuple<> nothing(const reply&) { return {}; }
 
 } // namespace
 
 void client::start_get(detail::handler<void(error_code, get_result)> h, core_ptr core,
-                       std::string path, latch_ptr latch) {
-    start_read<get_result>(
-        std::move(h), core, path, std::move(latch), detail::watch_kind::data,
-        [](native::calls& c, const std::string& p, bool watched, done d) {
-            return c.get(p, watched, std::move(d));
-        },
-        [](const reply& r) {
-            return get_result{std::string(r.value), stat_of(r)};
-        });
+                       std::string path, watched watch) {
+    start_read<requests::get>(std::move(h), core, path, watch, detail::watch_kind::data,
+                              [](const reply& r) {
+                                  return get_result{std::string(r.value), stat_of(r)};
+                              });
 }
 
 void client::start_exists(detail::handler<void(error_code, node_stat)> h, core_ptr core,
-                          std::string path, latch_ptr latch) {
-    start_read<node_stat>(
-        std::move(h), core, path, std::move(latch), detail::watch_kind::existence,
-        [](native::calls& c, const std::string& p, bool watched, done d) {
-            return c.exists(p, watched, std::move(d));
-        },
-        stat_of);
+                          std::string path, watched watch) {
+    start_read<requests::exists>(std::move(h), core, path, watch, detail::watch_kind::existence,
+                                 stat_of);
 }
 
 void client::start_children(detail::handler<void(error_code, children_result)> h, core_ptr core,
-                            std::string path, latch_ptr latch) {
-    start_read<children_result>(
-        std::move(h), core, path, std::move(latch), detail::watch_kind::children,
-        [](native::calls& c, const std::string& p, bool watched, done d) {
-            return c.children(p, watched, std::move(d));
-        },
-        [](const reply& r) {
+                            std::string path, watched watch) {
+    start_read<requests::list>(
+        std::move(h), core, path, watch, detail::watch_kind::children, [](const reply& r) {
             return children_result{{r.names.begin(), r.names.end()}, stat_of(r)};
         });
 }
 
 void client::start_get_acl(detail::handler<void(error_code, acl_result)> h, core_ptr core,
                            std::string path) {
-    start_read<acl_result>(
-        std::move(h), core, path, nullptr, detail::watch_kind::data,
-        [](native::calls& c, const std::string& p, bool, done d) {
-            return c.get_acl(p, std::move(d));
-        },
-        [](const reply& r) {
+    start_read<requests::get_acl>(
+        std::move(h), core, path, {}, detail::watch_kind::data, [](const reply& r) {
             return acl_result{{r.entries.begin(), r.entries.end()}, stat_of(r)};
         });
 }
@@ -168,10 +168,7 @@ void client::start_sync(detail::handler<void(error_code)> h, core_ptr core, std:
     auto c = std::make_shared<call<>>(core, std::move(h));
     if (const auto problem = detail::fault(path)) return c->refuse(problem);
     c->repeatable();
-    c->asks(answered_by::leader);
-    c->launch([full = rules::below(core->root(), path)](
-                  native::calls& table, done d) { return table.sync(full, std::move(d)); },
-              [](const reply&) { return std::tuple<>(); });
+    start(c, requests::sync{rules::below(core->root(), path)}, nothing);
 }
 
 void client::start_create(detail::handler<void(error_code, create_result)> h, core_ptr core,
@@ -179,38 +176,26 @@ void client::start_create(detail::handler<void(error_code, create_result)> h, co
     auto c = std::make_shared<call<create_result>>(core, std::move(h));
     for (const auto problem : {detail::fault(path), detail::fault(how)})
         if (problem) return c->refuse(problem);
-    c->asks(answered_by::quorum);
-    c->launch(
-        [full = detail::creation_path(core->root(), path, how.mode), data = std::move(data),
-         how = std::move(how)](native::calls& table, done d) {
-            return table.create(full, data, how, std::move(d));
-        },
-        [core](const reply& r) {
-            return std::tuple(create_result{rules::without(core->root(), r.value), stat_of(r)});
-        });
+    auto full = detail::creation_path(core->root(), path, how.mode);
+    start(c, requests::create{std::move(full), std::move(data), std::move(how)},
+          [core](const reply& r) {
+              return std::tuple(create_result{rules::without(core->root(), r.value), stat_of(r)});
+          });
 }
 
 void client::start_set(detail::handler<void(error_code, node_stat)> h, core_ptr core,
                        std::string path, std::string data, std::int32_t version) {
     auto c = std::make_shared<call<node_stat>>(core, std::move(h));
     if (const auto problem = detail::fault(path)) return c->refuse(problem);
-    c->asks(answered_by::quorum);
-    c->launch([full = rules::below(core->root(), path), data = std::move(data),
-               version](native::calls& table,
-                        done d) { return table.set(full, data, version, std::move(d)); },
-              [](const reply& r) { return std::tuple(stat_of(r)); });
+    start(c, requests::set{rules::below(core->root(), path), std::move(data), version},
+          [](const reply& r) { return std::tuple(stat_of(r)); });
 }
 
 void client::start_remove(detail::handler<void(error_code)> h, core_ptr core, std::string path,
                           std::int32_t version) {
     auto c = std::make_shared<call<>>(core, std::move(h));
     if (const auto problem = detail::fault(path)) return c->refuse(problem);
-    c->asks(answered_by::quorum);
-    c->launch(
-        [full = rules::below(core->root(), path), version](native::calls& table, done d) {
-            return table.remove(full, version, std::move(d));
-        },
-        [](const reply&) { return std::tuple<>(); });
+    start(c, requests::remove{rules::below(core->root(), path), version}, nothing);
 }
 
 void client::start_set_acl(detail::handler<void(error_code)> h, core_ptr core, std::string path,
@@ -218,23 +203,16 @@ void client::start_set_acl(detail::handler<void(error_code)> h, core_ptr core, s
     auto c = std::make_shared<call<>>(core, std::move(h));
     for (const auto problem : {detail::fault(path), detail::fault(entries)})
         if (problem) return c->refuse(problem);
-    c->asks(answered_by::quorum);
-    c->launch([full = rules::below(core->root(), path), entries = std::move(entries),
-               version](native::calls& table,
-                        done d) { return table.set_acl(full, entries, version, std::move(d)); },
-              [](const reply&) { return std::tuple<>(); });
+    start(c, requests::set_acl{rules::below(core->root(), path), std::move(entries), version},
+          nothing);
 }
 
 void client::start_multi(detail::handler<void(error_code, std::vector<operation_result>)> h,
                          core_ptr core, std::vector<operation> steps) {
     auto c = std::make_shared<call<std::vector<operation_result>>>(core, std::move(h));
     if (const auto problem = detail::fault(steps)) return c->refuse(problem);
-    c->asks(answered_by::quorum);
-    c->launch(
-        [steps = detail::below(core->root(), std::move(steps))](native::calls& table, done d) {
-            return table.multi(steps, std::move(d));
-        },
-        [core](const reply& r) { return std::tuple(detail::without(core->root(), r.results)); });
+    start(c, requests::multi{detail::below(core->root(), std::move(steps))},
+          [core](const reply& r) { return std::tuple(detail::without(core->root(), r.results)); });
 }
 
 } // namespace paddock

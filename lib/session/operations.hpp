@@ -1,19 +1,26 @@
 #pragma once
 
+#include "session/request.hpp"
+
 #include <paddock/error.hpp>
 #include <paddock/znode.hpp>
 
+#include <cstddef>
 #include <span>
 #include <string_view>
 #include <vector>
 
 namespace paddock::detail {
 
+class core;
+
 // Why ZooKeeper, or its C client, would not take an argument; no error if it would.
 error_code fault(std::string_view path);
 error_code fault(const acl& entries);
 error_code fault(const create_options& how);
 error_code fault(const std::vector<operation>& steps);
+/// A request that is larger than this client may send.
+error_code fault(const core& client, const request& what);
 
 /// The steps of a multi with a root before their paths.
 std::vector<operation> below(std::string_view root, std::vector<operation> steps);

@@ -5,6 +5,7 @@
 #include <boost/asio/execution/context.hpp>
 #include <boost/asio/execution_context.hpp>
 #include <boost/asio/query.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 #include <mutex>
 #include <utility>
@@ -33,6 +34,13 @@ private:
             if (const auto client = weak.lock()) client->shutdown();
     }
 
+    void notify_fork(asio::execution_context::fork_event event) override {
+        if (event != asio::execution_context::fork_child) return;
+        const auto copies = clients_;
+        for (const auto& weak : copies)
+            if (const auto client = weak.lock()) client->after_fork();
+    }
+
     std::mutex mutex_;
     std::vector<std::weak_ptr<core>> clients_;
 };
@@ -40,6 +48,9 @@ private:
 } // namespace
 
 void end_with_context(const std::shared_ptr<core>& client) {
+    // A child's event loop must have heard of the fork before the clients close what is registered
+    // with it: services are told in the order in which they were made, and this makes its own.
+    const asio::steady_timer makes_the_reactor(client->get_executor());
     auto& context = asio::query(client->get_executor(), asio::execution::context);
     asio::use_service<shutdown_service>(context).add(client);
 }

@@ -16,6 +16,7 @@ using namespace std::chrono_literals;
 constexpr auto soon = 200ms;  ///< after an answer that only asks for patience
 constexpr auto rarely = 1min; ///< after one that only an administrator can change
 constexpr auto late = 1min;   ///< when a lost create has certainly come, or never will
+constexpr std::size_t searches_at_once = 4; ///< their answers may be long
 } // namespace
 
 void sweeper::remove(const std::string& path, rules::node_id id, std::size_t bytes) {
@@ -37,7 +38,7 @@ void sweeper::enter(const std::string& path, removal job) {
         core_.node_budget().give(bytes);
 }
 
-void sweeper::when_gone(const std::string& path, unique_function<void(error_code)> gone) {
+void sweeper::when_deleted(const std::string& path, unique_function<void(error_code)> gone) {
     const auto it = removals_.find(path);
     if (it == removals_.end())
         gone({});
@@ -51,15 +52,12 @@ void sweeper::send(const std::string& path) {
     auto& job = removals_.at(path);
     job.under_way = true;
     job.retry.reset();
-    core_.gate().submit(
-        lane::urgent, answered_by::quorum, 0,
-        [path, with = job.with](native::calls& c, std::unique_ptr<native::completion> done) {
-            if (with.empty()) return c.remove(path, any_version, std::move(done));
-            const std::array<operation, 2> both{op::remove{path, any_version},
-                                                op::remove{with, any_version}};
-            return c.multi(both, std::move(done));
-        },
-        [this, path](const native::reply& reply) { answered(path, reply); });
+    request deletes = requests::remove{path};
+    if (!job.with.empty())
+        deletes =
+            requests::multi{{op::remove{path, any_version}, op::remove{job.with, any_version}}};
+    core_.dispatcher().submit(lane::urgent, std::move(deletes),
+                              [this, path](const auto& reply) { answered(path, reply); });
 }
 
 void sweeper::answered(const std::string& path, const native::reply& reply) {
@@ -82,13 +80,17 @@ void sweeper::answered(const std::string& path, const native::reply& reply) {
         break;
     }
     case rules::outcome::rarely:
-        core_.trouble("not allowed to delete " + path + ": the directory's ACL lacks DELETE");
+        core_.trouble(trouble_kind::permission,
+                      "not allowed to delete " + path +
+                          ": the directory's ACL lacks DELETE; still trying, once a minute");
         job.retry = core_.env().now() + rarely;
         arm();
         break;
-    case rules::outcome::lost:
-    case rules::outcome::not_sent: // on_connected() sends it again
+    case rules::outcome::lost: // on_connected() sends it again
         break;
+    case rules::outcome::not_sent: // likewise
+        if (core_.state() != client_state::connected) break;
+        [[fallthrough]];
     default:
         job.retry = core_.env().now() + soon;
         arm();
@@ -97,38 +99,64 @@ void sweeper::answered(const std::string& path, const native::reply& reply) {
 }
 
 void sweeper::taint(const std::string& directory, std::size_t bytes) {
-    auto& place = tainted_[directory];
-    place.bytes += bytes;
-    place.last = false; // of what was lost before
+    auto& state = tainted_[directory];
+    state.bytes += bytes;
+    state.due.reset(); // it is of what was lost before
+    state.last = false;
     if (core_.state() == client_state::connected) search(directory);
 }
 
 void sweeper::search(const std::string& directory) {
-    auto& place = tainted_.at(directory);
-    if (std::exchange(place.under_way, true)) return;
-    list_after_barrier(core_, lane::urgent, directory,
-                       [this, directory](int code, std::vector<std::string> names) {
-                           searched(directory, code, names);
-                       });
+    if (std::exchange(tainted_.at(directory).wanted, true)) return;
+    to_search_.push_back(directory);
+    search_next();
+}
+
+/// A few at a time: after a reconnect there may be thousands, and they go before other requests.
+void sweeper::search_next() {
+    while (searching_ < searches_at_once && !to_search_.empty()) {
+        const auto directory = std::move(to_search_.front());
+        to_search_.pop_front();
+        auto& state = tainted_.at(directory);
+        state.under_way = true;
+        state.last = state.due && *state.due <= core_.env().now();
+        state.again.reset();
+        ++searching_;
+        list_after_barrier(core_, lane::urgent, directory,
+                           [this, directory](int code, std::vector<std::string> names) {
+                               searched(directory, code, names);
+                           });
+    }
 }
 
 void sweeper::searched(const std::string& directory, int code,
                        const std::vector<std::string>& names) {
     const auto it = tainted_.find(directory);
-    if (it == tainted_.end()) return;
-    it->second.under_way = false;
-    const auto result = rules::judge(rules::request::list, code);
-    if (result == rules::outcome::lost || result == rules::outcome::not_sent) {
-        it->second.last = false; // the one on the next connection is not a minute after
-        return;
-    }
-    if (!std::exchange(it->second.last, false)) {
-        it->second.again = core_.env().now() + late;
-        arm();
-    }
-    core_.node_budget().give(std::exchange(it->second.bytes, 0));
-    for (const auto& name : rules::orphans(names, core_.claims()))
-        remove(rules::child(directory, name), rules::own_id(name, core_.claims()).value(), 0);
+    if (it == tainted_.end() || !it->second.under_way) return; // of the session before
+    auto& state = it->second;
+    state.wanted = state.under_way = false;
+    --searching_;
+    const bool connected = core_.state() == client_state::connected;
+    const auto result = rules::unless_late(rules::judge(rules::request::list, code), connected);
+    if (result == rules::outcome::later) {
+        search_again(state, soon);
+    } else if (result != rules::outcome::lost && result != rules::outcome::not_sent) {
+        core_.node_budget().give(std::exchange(state.bytes, 0));
+        if (state.last) {
+            tainted_.erase(directory); // not `it`: the bytes may have let another taint
+        } else {
+            if (!state.due) state.due = core_.env().now() + late;
+            search_again(state, *state.due - core_.env().now());
+        }
+        for (const auto& name : rules::orphans(names, core_.claims()))
+            remove(rules::child(directory, name), rules::own_id(name, core_.claims()).value(), 0);
+    } // else on_connected() searches it again
+    search_next();
+}
+
+void sweeper::search_again(tainted_directory& state, boot_clock::duration after) {
+    state.again = core_.env().now() + after;
+    arm();
 }
 
 void sweeper::on_suspended() {
@@ -156,19 +184,21 @@ void sweeper::on_connected() {
     for (const auto& path : lost)
         send(path);
     std::vector<std::string> directories;
-    for (const auto& [directory, place] : tainted_)
+    for (const auto& [directory, state] : tainted_)
         directories.push_back(directory);
     for (const auto& directory : directories)
         search(directory);
 }
 
-void sweeper::on_session_over() {
+void sweeper::on_session_ended() {
     timer_.reset();
     silence_.reset();
     silent_ = false;
     std::size_t bytes = 0;
-    for (const auto& [directory, place] : std::exchange(tainted_, {}))
-        bytes += place.bytes;
+    to_search_.clear();
+    searching_ = 0;
+    for (const auto& [directory, state] : std::exchange(tainted_, {}))
+        bytes += state.bytes;
     auto over = std::exchange(removals_, {});
     for (const auto& [path, job] : over)
         bytes += job.bytes;
@@ -185,8 +215,8 @@ void sweeper::arm() {
     };
     for (const auto& [path, job] : removals_)
         consider(job.retry);
-    for (const auto& [directory, place] : tainted_)
-        consider(place.again);
+    for (const auto& [directory, state] : tainted_)
+        consider(state.again);
     if (!next) return;
     if (!timer_) timer_ = core_.env().make_timer();
     timer_->arm(*next, [this] { on_timer(); });
@@ -198,12 +228,11 @@ void sweeper::on_timer() {
     for (const auto& [path, job] : removals_)
         if (job.retry && *job.retry <= now) paths.push_back(path);
     std::vector<std::string> directories;
-    for (auto& [directory, place] : tainted_) {
-        if (!place.again || *place.again > now) continue;
-        place.again.reset();
-        if (core_.state() != client_state::connected) continue; // on_connected() searches
-        place.last = true;
-        directories.push_back(directory);
+    for (auto& [directory, state] : tainted_) {
+        if (!state.again || *state.again > now) continue;
+        state.again.reset();
+        if (core_.state() == client_state::connected) // else on_connected() searches
+            directories.push_back(directory);
     }
     for (const auto& path : paths)
         send(path);

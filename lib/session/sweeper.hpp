@@ -7,6 +7,8 @@
 
 #include <paddock/error.hpp>
 
+#include <cstddef>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,16 +37,16 @@ public:
 
     /// Calls `gone` when the delete of this path is done, or the session is over; at once when
     /// there is none; with errc::outcome_unknown after two session timeouts without a connection.
-    void when_gone(const std::string& path, unique_function<void(error_code)> gone);
+    void when_deleted(const std::string& path, unique_function<void(error_code)> gone);
 
-    /// A create in this directory was lost, and a server may yet execute it: after every later
-    /// reconnect, and a minute after, the directory is searched for orphans. `bytes` are given back
-    /// after the next search.
+    /// A create in this directory was lost, and a server may yet execute it: the directory is
+    /// searched for orphans at once, after every later reconnect, and for the last time a minute
+    /// after the first search. `bytes` are given back after the next search.
     void taint(const std::string& directory, std::size_t bytes);
 
     void on_connected();
     void on_suspended();
-    void on_session_over();
+    void on_session_ended();
 
 private:
     struct removal {
@@ -55,24 +57,31 @@ private:
         std::optional<boot_clock::time_point> retry{};
         std::vector<unique_function<void(error_code)>> waiting{};
     };
-    struct tainted {
+    struct tainted_directory {
         std::size_t bytes = 0;
-        bool under_way = false;
-        bool last = false; ///< this search is the one a minute after
+        bool wanted = false;    ///< a search is under way, or waits for its turn
+        bool under_way = false; ///< it is
+        bool last = false;      ///< it was sent when the last search was due
+        std::optional<boot_clock::time_point> due{}; ///< the last search
         std::optional<boot_clock::time_point> again{};
     };
+    using tainted_directories = std::unordered_map<std::string, tainted_directory>;
 
     void enter(const std::string& path, removal job);
     void send(const std::string& path);
     void answered(const std::string& path, const native::reply& reply);
     void search(const std::string& directory);
+    void search_next();
+    void search_again(tainted_directory& state, boot_clock::duration after);
     void searched(const std::string& directory, int code, const std::vector<std::string>& names);
     void arm();
     void on_timer();
 
     core& core_;
     std::unordered_map<std::string, removal> removals_;
-    std::unordered_map<std::string, tainted> tainted_;
+    tainted_directories tainted_;
+    std::deque<std::string> to_search_; ///< while too many searches are under way
+    std::size_t searching_ = 0;
     void give_up_telling();
 
     std::unique_ptr<timer> timer_;

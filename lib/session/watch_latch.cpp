@@ -1,12 +1,14 @@
 #include "session/watch_latch.hpp"
 
+#include "support/argument.hpp"
+
 namespace paddock {
 
 namespace detail {
 
 error_code watch_latch::use(const std::string& path, watch_kind kind) {
     if (used_) return errc::bad_argument;
-    if (!core_->watches().room_for(path)) {
+    if (!core_->watches().room_for(path, kind)) {
         read_refused(errc::over_budget);
         return errc::over_budget;
     }
@@ -42,21 +44,19 @@ void watch_latch::settle(error_code why, watch_event what) {
     if (outcome_) return;
     outcome_.emplace(why, what);
     happened_.store(true, std::memory_order_release);
-    if (user_) user_.complete(why, what);
+    if (call_) call_->complete(why, what);
 }
 
-void watch_latch::take(bridge<error_code, watch_event> who) {
+void watch_latch::take(pending_call_ptr<watch_event> call) {
     stop_waiting();
     if (core_->closed() && !outcome_) settle(core_->close_reason(), watch_event{});
-    if (outcome_)
-        who.complete(outcome_->first, outcome_->second);
-    else
-        user_ = std::move(who);
-    if (user_ && waiter_ == 0) enter_table({}, watch_kind::data);
+    if (outcome_) return call->complete(outcome_->first, outcome_->second);
+    call_ = std::move(call);
+    if (waiter_ == 0) enter_table({}, watch_kind::data);
 }
 
 void watch_latch::stop_waiting() {
-    if (user_) user_.complete(asio::error::operation_aborted, watch_event{});
+    if (call_) call_->fail(asio::error::operation_aborted);
 }
 
 void watch_latch::disarm() {
@@ -70,7 +70,8 @@ void watch_latch::disarm() {
 
 } // namespace detail
 
-watch::watch(const client& zk) : latch_(std::make_shared<detail::watch_latch>(zk.core())) {}
+watch::watch(const client& zk)
+    : latch_(std::make_shared<detail::watch_latch>(detail::access::core_of(zk))) {}
 watch::watch(watch&&) noexcept = default;
 
 watch& watch::operator=(watch&& other) noexcept {
@@ -86,19 +87,15 @@ watch::~watch() {
 
 bool watch::happened() const noexcept { return latch_ && latch_->happened(); }
 
-asio::any_io_executor watch::executor() const { return latch_->client()->get_executor(); }
+asio::any_io_executor watch::executor() const {
+    if (!latch_) throw bad_argument("watch", "was moved from: there is nothing to wait for");
+    return latch_->client()->get_executor();
+}
 
 void watch::start_event(detail::handler<void(error_code, watch_event)> h,
                         std::shared_ptr<detail::watch_latch> latch) {
-    detail::bridge<error_code, watch_event> user(latch->client()->get_executor(), std::move(h));
-    user.on_cancel([weak = std::weak_ptr(latch)] {
-        const auto self = weak.lock();
-        if (self) self->client()->post([self] { self->stop_waiting(); });
-    });
-    auto* const client = latch->client().get();
-    client->post([latch = std::move(latch), user = std::move(user)]() mutable {
-        latch->take(std::move(user));
-    });
+    const auto call = detail::make_pending_call(latch->client(), std::move(h));
+    call->start([latch = std::move(latch), call] { latch->take(call); });
 }
 
 } // namespace paddock

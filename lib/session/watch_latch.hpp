@@ -1,6 +1,6 @@
 #pragma once
 
-#include "session/core.hpp"
+#include "session/pending_call.hpp"
 
 #include <paddock/watch.hpp>
 
@@ -31,8 +31,8 @@ public:
     void read_failed(error_code why);
     /// Likewise for a read that is never sent; of no importance if there was another before.
     void read_refused(error_code why);
-    /// Gives the outcome to this handler, now or when there is one.
-    void take(bridge<error_code, watch_event> who);
+    /// Completes the call with the outcome, now or when there is one.
+    void take(pending_call_ptr<watch_event> call);
     void stop_waiting();
     void disarm();
 
@@ -46,7 +46,7 @@ private:
     bool used_ = false;
     std::optional<outcome> outcome_;
     std::atomic<bool> happened_{false};
-    bridge<error_code, watch_event> user_;
+    pending_call_ptr<watch_event> call_;
 };
 
 } // namespace paddock::detail

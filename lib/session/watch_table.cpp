@@ -2,6 +2,8 @@
 
 #include "rules/outcome.hpp"
 
+#include <bit>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -38,52 +40,67 @@ bool hears(watch_kind kind, watch_event what) noexcept {
     return false;
 }
 
+unsigned bit_of(watch_kind kind) noexcept { return 1U << static_cast<unsigned>(kind); }
+
+/// With its length before it. Nothing is watched at the empty path.
+std::size_t bytes_of(std::string_view path) noexcept { return path.empty() ? 0 : path.size() + 4; }
+
 } // namespace
 
-bool watch_table::room_for(std::string_view path) const {
-    return paths_.contains(std::string(path)) || bytes_ + path.size() <= limit_;
+bool watch_table::room_for(std::string_view path, watch_kind kind) const {
+    const auto it = paths_.find(std::string(path));
+    const bool counted = it != paths_.end() && (it->second.kinds & bit_of(kind)) != 0;
+    return counted || bytes_ + bytes_of(path) <= limit_;
 }
 
 watch_table::waiter watch_table::add(const std::string& path, watch_kind kind, told tell,
                                      bool armed) {
-    auto [it, added] = paths_.try_emplace(path);
-    if (added) bytes_ += path.size();
-    it->second.emplace(++last_, entry{kind, std::move(tell), armed});
+    auto& at = paths_[path];
+    if ((at.kinds & bit_of(kind)) == 0) bytes_ += bytes_of(path);
+    at.kinds |= bit_of(kind);
+    at.waiters.emplace(++last_, entry{kind, std::move(tell), armed});
     return last_;
 }
 
-void watch_table::armed(const std::string& path, waiter who) {
-    const auto it = paths_.find(path);
-    if (it == paths_.end()) return remove_at_server(path);
-    if (const auto w = it->second.find(who); w != it->second.end()) w->second.armed = true;
+watch_table::paths::iterator watch_table::erase(paths::iterator it) {
+    const auto kinds = static_cast<std::size_t>(std::popcount(it->second.kinds));
+    bytes_ -= kinds * bytes_of(it->first);
+    return paths_.erase(it);
 }
 
-bool watch_table::forget(const std::string& path, waiter who) {
+void watch_table::armed(const std::string& path, waiter which) {
     const auto it = paths_.find(path);
-    if (it == paths_.end() || it->second.erase(who) == 0 || !it->second.empty()) return false;
-    bytes_ -= path.size();
-    paths_.erase(it);
+    if (it == paths_.end()) return remove_at_server(path);
+    auto& all = it->second.waiters;
+    if (const auto w = all.find(which); w != all.end()) w->second.armed = true;
+}
+
+bool watch_table::forget(const std::string& path, waiter which) {
+    const auto it = paths_.find(path);
+    if (it == paths_.end()) return false;
+    auto& all = it->second.waiters;
+    if (all.erase(which) == 0 || !all.empty()) return false;
+    erase(it);
     return true;
 }
 
-void watch_table::not_armed(const std::string& path, waiter who) { forget(path, who); }
+void watch_table::not_armed(const std::string& path, waiter which) { forget(path, which); }
 
-void watch_table::drop(const std::string& path, waiter who) {
-    if (forget(path, who)) remove_at_server(path);
+void watch_table::drop(const std::string& path, waiter which) {
+    if (forget(path, which)) remove_at_server(path);
 }
 
 /// A watch that stays is told to nobody, but the C client asks for it again on every connection: so
 /// if the connection was lost, it is removed on the next one.
 void watch_table::remove_at_server(const std::string& path) {
-    gate_.submit(
-        lane::user, answered_by::server, 0,
-        [this, path](native::calls& c, std::unique_ptr<native::completion> done) {
-            if (paths_.contains(path)) return gate::unwanted;
-            return c.remove_watches(path, std::move(done));
+    // A removal that another watch makes superfluous ends: that watch's own end asks for the next.
+    const auto needed = std::make_shared<bool>(true);
+    dispatcher_.submit(
+        lane::user, requests::remove_watches{path},
+        [this, path, needed](const native::reply& reply) {
+            if (*needed && rules::connection_lost(reply.rc)) remove_at_server(path);
         },
-        [this, path](const native::reply& reply) {
-            if (rules::connection_lost(reply.rc)) remove_at_server(path);
-        });
+        [this, path, needed] { return *needed = !paths_.contains(path); });
 }
 
 void watch_table::on_event(native::watch_type type, std::string_view path) {
@@ -91,18 +108,16 @@ void watch_table::on_event(native::watch_type type, std::string_view path) {
     const auto it = paths_.find(std::string(path));
     if (!what || it == paths_.end()) return;
     std::vector<told> told_now;
-    for (auto w = it->second.begin(); w != it->second.end();) {
+    auto& all = it->second.waiters;
+    for (auto w = all.begin(); w != all.end();) {
         if (!hears(w->second.kind, *what)) {
             ++w;
             continue;
         }
         told_now.push_back(std::move(w->second.tell));
-        w = it->second.erase(w);
+        w = all.erase(w);
     }
-    if (it->second.empty()) {
-        bytes_ -= path.size();
-        paths_.erase(it);
-    }
+    if (all.empty()) erase(it);
     for (auto& tell : told_now)
         tell({}, *what);
 }
@@ -114,7 +129,7 @@ void watch_table::close(error_code why) { tell_the_end(why, true); }
 void watch_table::tell_the_end(error_code why, bool everybody) {
     std::vector<told> told_now;
     for (auto it = paths_.begin(); it != paths_.end();) {
-        auto& all = it->second;
+        auto& all = it->second.waiters;
         for (auto w = all.begin(); w != all.end();) {
             if (!everybody && !w->second.armed) {
                 ++w;
@@ -123,12 +138,10 @@ void watch_table::tell_the_end(error_code why, bool everybody) {
             told_now.push_back(std::move(w->second.tell));
             w = all.erase(w);
         }
-        if (all.empty()) {
-            bytes_ -= it->first.size();
-            it = paths_.erase(it);
-        } else {
+        if (all.empty())
+            it = erase(it);
+        else
             ++it;
-        }
     }
     for (auto& tell : told_now)
         tell(why, watch_event{});

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "native/calls.hpp"
-#include "session/gate.hpp"
+#include "session/dispatcher.hpp"
 #include "support/function.hpp"
 
 #include <paddock/error.hpp>
@@ -27,10 +27,11 @@ public:
     using waiter = std::uint64_t; ///< 0: nobody
     using told = unique_function<void(error_code, watch_event)>;
 
-    watch_table(gate& way, std::size_t limit) : gate_(way), limit_(limit) {}
+    watch_table(dispatcher& way, std::size_t limit) : dispatcher_(way), limit_(limit) {}
 
-    /// Whether the path can be watched within the limit of watched bytes.
-    bool room_for(std::string_view path) const;
+    /// Whether the path can be watched so within the limit. On every connection the C client asks
+    /// for all watches in one request, which has a list for each kind: the limit is for its bytes.
+    bool room_for(std::string_view path, watch_kind kind) const;
 
     /// `tell` is called at most once, from within a method of this table. A waiter that is not
     /// armed yet outlives the session; at the empty path it only waits for the end of the client.
@@ -38,13 +39,13 @@ public:
 
     /// The waiter's request was answered, and has set a watch. If nobody wants it any more the
     /// ensemble is told.
-    void armed(const std::string& path, waiter who);
+    void armed(const std::string& path, waiter which);
 
     /// The waiter's request failed in a way that sets no watch.
-    void not_armed(const std::string& path, waiter who);
+    void not_armed(const std::string& path, waiter which);
 
     /// The waiter lost interest. The ensemble is told when it was the last at the path.
-    void drop(const std::string& path, waiter who);
+    void drop(const std::string& path, waiter which);
 
     void on_event(native::watch_type type, std::string_view path);
 
@@ -62,17 +63,23 @@ private:
         told tell;
         bool armed;
     };
-    using waiters = std::map<waiter, entry>;
+    /// A kind counts until nobody waits at the path any more: only then its watch is taken away.
+    struct watched_path {
+        std::map<waiter, entry> waiters;
+        unsigned kinds = 0; ///< a bit for each
+    };
+    using paths = std::unordered_map<std::string, watched_path>;
 
-    bool forget(const std::string& path, waiter who); ///< whether it was the last at the path
+    paths::iterator erase(paths::iterator it);
+    bool forget(const std::string& path, waiter which); ///< whether it was the last at the path
     void remove_at_server(const std::string& path);
     void tell_the_end(error_code why, bool everybody);
 
-    gate& gate_;
+    dispatcher& dispatcher_;
     std::size_t limit_;
     std::size_t bytes_ = 0;
     waiter last_ = 0;
-    std::unordered_map<std::string, waiters> paths_;
+    paths paths_;
 };
 
 } // namespace paddock::detail

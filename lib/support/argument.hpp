@@ -7,7 +7,7 @@
 
 namespace paddock {
 
-/// Without control characters: a zero would end the text of an exception.
+/// Escapes control characters: a zero would end the text of an exception.
 inline std::string printable(std::string_view text) {
     constexpr std::string_view digits = "0123456789abcdef";
     std::string out;
@@ -20,7 +20,7 @@ inline std::string printable(std::string_view text) {
     return out;
 }
 
-/// What a constructor throws for an argument that it does not take.
+/// The exception that a constructor throws for an invalid argument.
 inline system_error bad_argument(std::string_view name, std::string_view why) {
     return {errc::bad_argument, printable(std::string(name) + ' ' + std::string(why))};
 }

@@ -41,7 +41,7 @@ public:
         , tasks_(std::make_shared<asio_task_queue>(strand_)) {}
 
     ~asio_environment() override {
-        if (resolver_) resolver_->cancel();
+        stop_resolving();
         tasks_->close();
     }
 
@@ -56,22 +56,32 @@ public:
         tasks_->post_behind(std::move(task));
     }
 
-    std::unique_ptr<timer> make_timer() override { return make_asio_timer(strand_); }
+    std::unique_ptr<timer> make_timer() override { return make_asio_timer(strand_, owner_); }
     std::unique_ptr<wakeup> make_wakeup(unique_function<void()> woken) override {
         return make_asio_wakeup(strand_, std::move(woken));
     }
     std::unique_ptr<readiness> make_readiness(descriptor connection) override {
-        return make_asio_readiness(strand_, connection);
+        return make_asio_readiness(strand_, connection, owner_);
     }
 
+    void after_fork() noexcept override { *owner_ = {}; }
+
     void resolve(const std::string& host, resolved done) override {
-        // Asio starts its resolver thread with the first name.
+        // Asio starts its resolver thread with the first look-up.
         if (!resolver_) resolver_.emplace(strand_);
+        if (!lookups_) lookups_ = std::make_shared<const bool>(true);
         resolver_->async_resolve(host, "",
-                                 [alive = std::weak_ptr(alive_), done = std::move(done)](
+                                 [lookups = std::weak_ptr(lookups_), done = std::move(done)](
                                      const auto& error, const auto& entries) mutable {
-                                     if (!alive.expired()) done(error, addresses_of(entries));
+                                     if (!lookups.expired()) done(error, addresses_of(entries));
                                  });
+    }
+
+    /// Cancels the look-ups that wait for the resolver thread. The look-up that the thread is doing
+    /// cannot be interrupted: run() of the context returns only after it.
+    void stop_resolving() noexcept override {
+        lookups_.reset();
+        if (resolver_) resolver_->cancel();
     }
 
 private:
@@ -79,7 +89,8 @@ private:
     std::mt19937_64 random_;
     std::shared_ptr<asio_task_queue> tasks_;
     std::optional<asio::ip::basic_resolver<tcp, io_strand>> resolver_;
-    std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
+    std::shared_ptr<const bool> lookups_; ///< a look-up calls back only while this exists
+    std::shared_ptr<process_stamp> owner_ = std::make_shared<process_stamp>();
 };
 
 } // namespace

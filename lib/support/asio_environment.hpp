@@ -9,12 +9,12 @@
 
 namespace paddock {
 
-/// Not type-erased once more, which would cost every task a few allocations.
+/// A strand without a second type erasure, which would cost several allocations per task.
 using io_strand = boost::asio::strand<boost::asio::any_io_executor>;
 
-/// The real world: Asio's reactor and resolver, the machine's clocks and random numbers. It may
-/// be destroyed on the strand, or while nothing runs any more (from within an execution_context
-/// service's shutdown(), too).
+/// The real environment: Asio's reactor and resolver, the machine's clocks and random numbers.
+/// Destroy it on the strand, or when no handler runs any more, for example from the shutdown() of
+/// an execution_context service.
 std::unique_ptr<environment> make_asio_environment(io_strand strand);
 
 } // namespace paddock

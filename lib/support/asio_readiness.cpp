@@ -15,8 +15,8 @@ namespace {
 namespace asio = boost::asio;
 using stream = asio::posix::basic_stream_descriptor<io_strand>;
 
-/// A descriptor of our own for the same connection: the C client closes its number when it likes,
-/// and the system gives it away again; this one stays what it is until we close it.
+/// A second descriptor of the same connection. The C client may close its own at any time, and the
+/// system then reuses the number; the duplicate stays valid until we close it.
 int duplicate(int number) { return ::fcntl(number, F_DUPFD_CLOEXEC, 0); }
 
 struct readiness_core : std::enable_shared_from_this<readiness_core> {
@@ -31,9 +31,9 @@ struct readiness_core : std::enable_shared_from_this<readiness_core> {
         });
     }
 
-    /// Once asked for, Asio looks for writability for as long as the descriptor lives: then every
-    /// wait for something to read would begin with an event that nobody waits for. So it has a
-    /// descriptor of its own, while it lasts; if there is none left, the other will do.
+    /// After the first wait for writability Asio polls a descriptor for it as long as it is open:
+    /// every later wait for readability would begin with a useless event. So each wait for
+    /// writability uses a duplicate of its own, or the same descriptor if no other is left.
     void wait_writable(unique_function<void()> ready) {
         boost::system::error_code error;
         const int copy = duplicate(connection.native_handle());
@@ -49,8 +49,9 @@ struct readiness_core : std::enable_shared_from_this<readiness_core> {
 
 class asio_readiness final : public readiness {
 public:
-    asio_readiness(const io_strand& strand, descriptor what)
-        : core_(std::make_shared<readiness_core>(strand)) {
+    asio_readiness(const io_strand& strand, descriptor what,
+                   std::shared_ptr<const process_stamp> owner)
+        : core_(std::make_shared<readiness_core>(strand)), owner_(std::move(owner)) {
         const int copy = duplicate(what.number);
         if (copy < 0)
             throw boost::system::system_error(errno, boost::system::system_category(), "dup");
@@ -63,9 +64,8 @@ public:
 
     ~asio_readiness() override {
         core_->alive = false;
-        boost::system::error_code ignored;
-        core_->connection.close(ignored);
-        core_->for_writing.close(ignored);
+        close(core_->connection);
+        close(core_->for_writing);
     }
 
     void wait_readable(unique_function<void()> ready) override {
@@ -76,13 +76,24 @@ public:
     }
 
 private:
+    /// When Asio closes a descriptor it removes it from its epoll set. A forked child shares that
+    /// set with its parent until the child's event loop was told of the fork.
+    void close(stream& what) noexcept {
+        boost::system::error_code ignored;
+        if (what.is_open() && !owner_->is_this_process() && !point_to_nothing(what.native_handle()))
+            ::close(what.native_handle()); // Asio's removal then fails harmlessly
+        what.close(ignored);
+    }
+
     std::shared_ptr<readiness_core> core_;
+    std::shared_ptr<const process_stamp> owner_;
 };
 
 } // namespace
 
-std::unique_ptr<readiness> make_asio_readiness(const io_strand& strand, descriptor connection) {
-    return std::make_unique<asio_readiness>(strand, connection);
+std::unique_ptr<readiness> make_asio_readiness(const io_strand& strand, descriptor connection,
+                                               std::shared_ptr<const process_stamp> owner) {
+    return std::make_unique<asio_readiness>(strand, connection, std::move(owner));
 }
 
 } // namespace paddock

@@ -26,21 +26,21 @@ void asio_task_queue::schedule() {
     boost::asio::post(*strand_, [self = shared_from_this()] { self->run(); });
 }
 
-/// What the tasks post waits for the next round, so that whoever posts himself again and again does
-/// not have the event loop for himself.
+/// Tasks that these tasks post wait for the next round, so that a task that posts itself repeatedly
+/// does not block the event loop.
 void asio_task_queue::run() {
     std::unique_lock lock(mutex_);
     try {
         run(tasks_, std::min(tasks_.size(), tasks_per_turn), lock);
         run(behind_, behind_.size(), lock);
-    } catch (...) { // it is the caller of io_context::run() who hears of it
-        go_on();
+    } catch (...) { // the exception goes to the caller of io_context::run()
+        reschedule();
         throw;
     }
-    go_on();
+    reschedule();
 }
 
-/// The first of them, each without the lock.
+/// Runs the first `count` tasks, each without the lock.
 void asio_task_queue::run(tasks& all, std::size_t count, std::unique_lock<std::mutex>& lock) {
     for (; count > 0 && !all.empty() && strand_; --count) {
         auto task = std::move(all.front());
@@ -52,12 +52,12 @@ void asio_task_queue::run(tasks& all, std::size_t count, std::unique_lock<std::m
             lock.lock();
             throw;
         }
-        task = {}; // not under the lock
+        task = {}; // its destructor must not run under the lock
         lock.lock();
     }
 }
 
-void asio_task_queue::go_on() {
+void asio_task_queue::reschedule() {
     scheduled_ = !tasks_.empty() || !behind_.empty();
     if (scheduled_) schedule();
 }

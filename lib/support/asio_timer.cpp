@@ -9,12 +9,13 @@ namespace {
 
 namespace asio = boost::asio;
 
-/// Outlives the timer object as long as a wait is under way, so that a late handler finds out.
+/// Outlives the timer object while a wait is in flight, so that a late handler can check it.
 struct timer_core : std::enable_shared_from_this<timer_core> {
-    explicit timer_core(const io_strand& strand) : wait(strand) {}
+    timer_core(const io_strand& strand, std::shared_ptr<const process_stamp> of)
+        : wait(strand), owner(std::move(of)) {}
 
-    /// Most deadlines are moved away before they come. So a wait that ends too early is left alone,
-    /// and begins again when it has ended; only an earlier deadline costs a system call.
+    /// Most deadlines are postponed before they come. So a wait with an earlier end goes on, and
+    /// begins again when it has ended; only an earlier deadline costs a system call.
     void arm(boot_clock::time_point deadline, unique_function<void()> call) {
         when = deadline;
         fired = std::move(call);
@@ -22,18 +23,19 @@ struct timer_core : std::enable_shared_from_this<timer_core> {
     }
 
     void start() {
+        if (!owner->is_this_process()) return; // the parent's timers use the same descriptor
         const auto left = std::max(when - boot_clock::now(), boot_clock::duration::zero());
-        // The steady clock cannot look centuries ahead.
+        // A wait of centuries would overflow the steady clock.
         const auto sleep = std::min<boot_clock::duration>(left, std::chrono::hours(24));
         wakes_at = boot_clock::now() + sleep;
         wait.expires_after(std::chrono::duration_cast<io_timer::duration>(sleep));
         wait.async_wait([self = shared_from_this(), turn = ++generation](const auto&) {
-            if (self->generation == turn) self->woke();
+            if (self->generation == turn) self->on_wait_ended();
         });
         waiting = true;
     }
 
-    void woke() {
+    void on_wait_ended() {
         waiting = false;
         if (!fired) return;
         if (boot_clock::now() < when) return start();
@@ -46,12 +48,13 @@ struct timer_core : std::enable_shared_from_this<timer_core> {
         ++generation;
         waiting = false;
         try {
-            wait.cancel(); // else it would keep the io_context at work
+            wait.cancel(); // a pending wait would keep io_context::run() from returning
         } catch (...) {
         }
     }
 
     io_timer wait;
+    std::shared_ptr<const process_stamp> owner;
     boot_clock::time_point when{};
     boot_clock::time_point wakes_at{};
     unique_function<void()> fired;
@@ -61,7 +64,8 @@ struct timer_core : std::enable_shared_from_this<timer_core> {
 
 class asio_timer final : public timer {
 public:
-    explicit asio_timer(const io_strand& strand) : core_(std::make_shared<timer_core>(strand)) {}
+    asio_timer(const io_strand& strand, std::shared_ptr<const process_stamp> owner)
+        : core_(std::make_shared<timer_core>(strand, std::move(owner))) {}
     ~asio_timer() override { core_->cancel(); }
 
     void arm(boot_clock::time_point when, unique_function<void()> fired) override {
@@ -75,8 +79,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<timer> make_asio_timer(const io_strand& strand) {
-    return std::make_unique<asio_timer>(strand);
+std::unique_ptr<timer> make_asio_timer(const io_strand& strand,
+                                       std::shared_ptr<const process_stamp> owner) {
+    return std::make_unique<asio_timer>(strand, std::move(owner));
 }
 
 } // namespace paddock

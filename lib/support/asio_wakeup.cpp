@@ -1,6 +1,7 @@
 #include "support/asio_parts.hpp"
 
 #include <mutex>
+#include <optional>
 #include <utility>
 
 namespace paddock {
@@ -9,56 +10,51 @@ namespace {
 
 namespace asio = boost::asio;
 
-/// A wait that never ends by itself, and that notify() cancels: Asio then posts the operation that
-/// it has already allocated.
+/// A timer wait without end that notify() cancels. Asio then posts the operation that it has
+/// already allocated, so notify() allocates nothing.
 ///
-/// No notification is lost. `pending` is only true from a notify() until the handler of the wait
-/// that it cancelled has begun the next wait, and only then is `woken` called. So whoever finds it
-/// true comes before a call of `woken`; and whoever finds it false finds a wait to cancel.
+/// No notification is lost. notify() sets `pending` and cancels the wait; the wait's handler begins
+/// the next wait, clears `pending`, and then calls `woken`. So a notify() that finds `pending` set
+/// precedes that call of `woken`, and one that finds it clear has a wait to cancel.
 struct wakeup_core : std::enable_shared_from_this<wakeup_core> {
     wakeup_core(const io_strand& strand, unique_function<void()> call)
         : wait(strand), woken(std::move(call)) {}
 
-    void start() { // with the mutex held, or before anybody else knows of this
-        wait.expires_at(io_timer::time_point::max());
-        wait.async_wait([self = shared_from_this()](const auto&) { self->woke(); });
+    void start() { // with the mutex held, or before another thread can call
+        wait->expires_at(io_timer::time_point::max());
+        wait->async_wait([self = shared_from_this()](const auto&) { self->on_wait_ended(); });
     }
 
     void notify() noexcept {
         const std::lock_guard lock(mutex);
-        if (pending || dead) return;
+        if (pending || !wait) return;
         pending = true;
-        cancel();
+        try {
+            wait->cancel();
+        } catch (...) {
+        }
     }
 
-    void woke() {
+    void on_wait_ended() {
         {
             const std::lock_guard lock(mutex);
-            if (dead) return;
+            if (!wait) return;
             start();
             pending = false;
         }
         woken();
     }
 
-    void die() noexcept {
+    /// Destroys the timer: this object may outlive the execution context.
+    void detach() noexcept {
         const std::lock_guard lock(mutex);
-        dead = true;
-        cancel();
-    }
-
-    void cancel() noexcept {
-        try {
-            wait.cancel();
-        } catch (...) {
-        }
+        wait.reset();
     }
 
     std::mutex mutex;
-    io_timer wait;
+    std::optional<io_timer> wait; ///< until detach()
     unique_function<void()> woken;
     bool pending = false;
-    bool dead = false;
 };
 
 class asio_wakeup final : public wakeup {
@@ -67,10 +63,10 @@ public:
         : core_(std::make_shared<wakeup_core>(strand, std::move(woken))) {
         core_->start();
     }
-    ~asio_wakeup() override { core_->die(); }
+    ~asio_wakeup() override { core_->detach(); }
 
     void notify() noexcept override { core_->notify(); }
-    void stop() noexcept override { core_->die(); }
+    void stop() noexcept override { core_->detach(); }
 
 private:
     std::shared_ptr<wakeup_core> core_;

@@ -14,9 +14,8 @@
 
 namespace paddock {
 
-/// A connection of the C client as the pump sees it. The number says where to wait (a file
-/// descriptor, in the real world); the identity says which connection it is, because the number is
-/// used again at once after a reconnect.
+/// A connection of the C client as the pump sees it: the number is the file descriptor to wait for;
+/// the identity distinguishes connections, because a reconnect usually gets the same number again.
 struct descriptor {
     int number = -1;
     std::uint64_t identity = 0;
@@ -25,8 +24,8 @@ struct descriptor {
     friend bool operator==(const descriptor&, const descriptor&) = default;
 };
 
-/// One timer that can be armed again and again. The callback runs on the client's strand, never
-/// after cancel() or the destructor, and never from within arm().
+/// A timer that can be armed repeatedly. The callback runs on the client's strand, never after
+/// cancel() or the destructor, and never from within arm().
 class timer {
 public:
     virtual ~timer() = default;
@@ -34,9 +33,9 @@ public:
     virtual void cancel() noexcept = 0;
 };
 
-/// Waits until one connection can be read or written. Each wait is for one time; it is an error to
-/// start a second wait of the same kind before the first has fired. Callbacks run on the client's
-/// strand, never after the destructor, and never from within the wait call.
+/// Waits until a connection is readable or writable. Each wait fires once; a second wait of the
+/// same kind may only begin after the first has fired. Callbacks run on the client's strand, never
+/// after the destructor, and never from within the wait call.
 class readiness {
 public:
     virtual ~readiness() = default;
@@ -44,21 +43,21 @@ public:
     virtual void wait_writable(unique_function<void()> ready) = 0;
 };
 
-/// Calls a function on the client's strand some time after notify(), which any thread may call and
-/// which neither allocates, blocks, nor throws. Notifications may coalesce.
+/// Calls a function on the client's strand after notify(). Any thread may call notify(); it neither
+/// allocates, blocks, nor throws. Notifications may coalesce.
 class wakeup {
 public:
     virtual ~wakeup() = default;
     virtual void notify() noexcept = 0;
-    /// On the strand: lets go of whatever keeps the event loop running. notify() does nothing from
-    /// now on.
+    /// On the strand: releases everything that belongs to the event loop. From now on notify() does
+    /// nothing.
     virtual void stop() noexcept = 0;
 };
 
-/// Everything of the outside world that paddock thinks with: one of the two seams (the other is
-/// native::calls) below which a simulation can put a world of its own. One environment belongs to
-/// one client; all its callbacks run on that client's strand, one at a time. After it is destroyed
-/// no callback runs.
+/// Clocks, timers, sockets' readiness, name resolution and random numbers: one of the two
+/// interfaces that a simulation replaces (the other is native::calls). One environment belongs to
+/// one client; all its callbacks run on that client's strand. After its destruction no callback
+/// runs.
 class environment {
 public:
     using resolved = unique_function<void(boost::system::error_code, std::vector<std::string>)>;
@@ -71,18 +70,23 @@ public:
 
     /// Runs the task on the strand, never from within post(). Any thread may call.
     virtual void post(unique_function<void()> task) = 0;
-    /// The same, for what had better come after the tasks that are posted meanwhile: it may be run
-    /// behind those that are waiting when its turn comes.
+    /// Likewise, for a task that should follow those that are posted soon: it may run behind tasks
+    /// that are posted after it.
     virtual void post_behind(unique_function<void()> task) { post(std::move(task)); }
     virtual std::unique_ptr<timer> make_timer() = 0;
     virtual std::unique_ptr<wakeup> make_wakeup(unique_function<void()> woken) = 0;
 
-    /// Keeps what it needs of the descriptor to itself (the real one duplicates it), so that the C
-    /// client may close its own at any time.
+    /// The C client may close the descriptor at any time, so the real implementation duplicates it.
     virtual std::unique_ptr<readiness> make_readiness(descriptor connection) = 0;
+
+    /// In a forked child of the process that made the environment, after its event loop was told of
+    /// the fork.
+    virtual void after_fork() noexcept {}
 
     /// The numeric addresses of a host name, without port. Never from within resolve().
     virtual void resolve(const std::string& host, resolved done) = 0;
+    /// Cancels every resolve() whose callback has not run; the callback will not run.
+    virtual void stop_resolving() noexcept = 0;
 };
 
 } // namespace paddock

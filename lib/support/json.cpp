@@ -1,2 +1,2 @@
-// Boost.JSON without its library: its sources are compiled here, once.
+// Compiles Boost.JSON's sources, so that its library is not needed.
 #include <boost/json/src.hpp>

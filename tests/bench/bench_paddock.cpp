@@ -107,11 +107,11 @@ asio::awaitable<void> waiters(asio::io_context& io, std::string servers, int cou
     for (int i = 0; i < count; ++i)
         asio::co_spawn(io, wait_once(mutex, served), rethrow);
     asio::steady_timer pause(io);
-    for (std::size_t in_line = 0; in_line < static_cast<std::size_t>(count) + 1;) {
+    for (std::size_t in_queue = 0; in_queue < static_cast<std::size_t>(count) + 1;) {
         pause.expires_after(20ms);
         co_await pause.async_wait(asio::use_awaitable);
         const auto listed = co_await zk.children("/bench_waiters");
-        in_line = listed.names.size();
+        in_queue = listed.names.size();
     }
     const auto joined = steady::now();
     const double after = resident_kib();

@@ -83,7 +83,7 @@ std::vector<std::string> ephemerals(foreigner& by, const std::string& directory)
 /// Those who were killed are out with their sessions.
 void until_nothing_is_left(zk_ensemble& ensemble) {
     foreigner by(ensemble.server(ensemble.await_leader()).address());
-    const auto deadline = steady_clock::now() + 3 * wished.crew.session;
+    const auto deadline = steady_clock::now() + 3 * wished.crew.session + scaled(20s);
     auto left = ephemerals(by, "/chaos");
     while (!left.empty() && steady_clock::now() < deadline) {
         std::this_thread::sleep_for(50ms);

@@ -24,8 +24,8 @@ std::int64_t promised_end(const hold_record& h) {
 
 std::string text_of(const hold_record& h) {
     std::ostringstream text;
-    text << h.who << " [" << h.from << ", " << h.until << "] promise " << h.promise << " released "
-         << h.released << " token " << h.token << " weight " << h.weight
+    text << h.contender << " [" << h.from << ", " << h.until << "] promise " << h.promise
+         << " released " << h.released << " token " << h.token << " weight " << h.weight
          << (h.kind == share::exclusive ? " exclusive" : "");
     return text.str();
 }

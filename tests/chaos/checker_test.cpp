@@ -15,7 +15,7 @@ hold_record hold(std::int64_t from, std::int64_t until, std::int64_t token,
                  share kind = share::exclusive) {
     hold_record h;
     h.lock = "lock";
-    h.who = "w" + std::to_string(token);
+    h.contender = "w" + std::to_string(token);
     h.kind = kind;
     h.from = from;
     h.until = h.promise = h.released = until;

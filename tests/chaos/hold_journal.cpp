@@ -21,9 +21,9 @@ constexpr std::size_t line_length = 256;
 
 std::string text_of(const hold_record& h) {
     std::ostringstream text;
-    text << h.lock << ' ' << h.who << ' ' << static_cast<int>(h.kind) << ' ' << h.weight << ' '
-         << h.from << ' ' << h.until << ' ' << h.promise << ' ' << h.released << ' ' << h.token
-         << ' ' << static_cast<int>(h.end);
+    text << h.lock << ' ' << h.contender << ' ' << static_cast<int>(h.kind) << ' ' << h.weight
+         << ' ' << h.from << ' ' << h.until << ' ' << h.promise << ' ' << h.released << ' '
+         << h.token << ' ' << static_cast<int>(h.end);
     auto line = text.str();
     if (line.size() >= line_length) throw std::runtime_error("too long for the journal: " + line);
     line.resize(line_length - 1, ' ');
@@ -40,8 +40,8 @@ hold_journal::hold_journal(const std::filesystem::path& file)
 hold_journal::~hold_journal() { ::close(file_); }
 
 std::size_t hold_journal::add(const hold_record& hold) {
-    write_over(lines_, hold);
-    return lines_++;
+    write_over(queues_, hold);
+    return queues_++;
 }
 
 void hold_journal::write_over(std::size_t place, const hold_record& hold) {
@@ -62,7 +62,7 @@ std::vector<hold_record> read_holds(const std::filesystem::path& file, std::size
         std::istringstream words(line);
         hold_record h;
         int kind = 0, end = 0;
-        words >> h.lock >> h.who >> kind >> h.weight >> h.from >> h.until >> h.promise >>
+        words >> h.lock >> h.contender >> kind >> h.weight >> h.from >> h.until >> h.promise >>
             h.released >> h.token >> end;
         if (!words) throw std::runtime_error("not a line of a journal: " + line);
         h.kind = static_cast<share>(kind);

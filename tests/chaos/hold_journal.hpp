@@ -22,7 +22,7 @@ enum class fate { held, released, lost };
 /// All times are those of the boot clock, in nanoseconds, so that those of all processes compare.
 struct hold_record {
     std::string lock{};
-    std::string who{};
+    std::string contender{};
     share kind = share::exclusive;
     int weight = 1;            ///< permits
     std::int64_t from = 0;     ///< the guard was there, and valid
@@ -46,7 +46,7 @@ public:
 
 private:
     int file_ = -1;
-    std::size_t lines_ = 0;
+    std::size_t queues_ = 0;
 };
 
 /// No file is an empty journal. `newest`: at most so many from its end.

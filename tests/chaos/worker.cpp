@@ -111,16 +111,26 @@ private:
     }
 
     asio::awaitable<void> contender(way how, int number) {
-        how.form.who = name_ + '.' + std::to_string(number);
+        how.form.contender = name_ + '.' + std::to_string(number);
         while (!told_to_stop()) {
             guard hold;
             if (chance(5) == 0)
-                hold = co_await how.wait_for(milliseconds(chance(500)));
+                hold = co_await unless_offline(how.wait_for(milliseconds(chance(500))));
             else
                 hold = co_await how.wait();
             if (hold) co_await stay(std::move(hold), how.form, length_of_stay(how));
             co_await pause(milliseconds(chance(10)));
         }
+    }
+
+    /// Nothing is held either when the time has run out without a connection.
+    static asio::awaitable<guard> unless_offline(asio::awaitable<guard> tries) {
+        try {
+            co_return co_await std::move(tries);
+        } catch (const system_error& error) {
+            if (error.code() != errc::not_connected) throw;
+        }
+        co_return guard();
     }
 
     /// The journal never says more than has been seen: every time is read before valid() is asked.

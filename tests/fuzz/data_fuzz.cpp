@@ -2,8 +2,8 @@
 // there are.
 
 #include "fuzz/target.hpp"
-#include "locks/metadata.hpp"
-#include "locks/permit_counter.hpp"
+#include "locks/call/metadata.hpp"
+#include "locks/semaphore/permit_counter.hpp"
 
 using namespace paddock;
 using test::expect;

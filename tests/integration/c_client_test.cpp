@@ -1,6 +1,7 @@
 // The table of C calls over a real server, without a pump.
 
 #include "native/calls.hpp"
+#include "support/foreigner.hpp"
 #include "support/zk_server.hpp"
 
 #include <doctest/doctest.h>
@@ -21,8 +22,8 @@ namespace event = native::event;
 namespace {
 
 struct connected_calls : native::observer {
-    connected_calls() {
-        REQUIRE(table->open(shared_server().address(), 10s, *this));
+    explicit connected_calls(const std::string& servers = shared_server().address()) {
+        REQUIRE(table->open(servers, 10s, *this));
         while (table->state() != native::state::connected)
             turn();
     }
@@ -76,4 +77,45 @@ TEST_CASE("requests between two flushes leave as one packet") {
         while (c.answered < count)
             c.turn();
     }
+}
+
+namespace {
+
+/// Takes the steps of the session's end, and waits in between. Returns how many waited to write.
+int end_session(native::calls& table) {
+    int writes = 0;
+    for (;;) {
+        const auto wanted = table.end_session();
+        if (!wanted.connection.valid()) return writes;
+        const bool to_write = wanted.events == event::writable;
+        writes += to_write ? 1 : 0;
+        pollfd socket{wanted.connection.number, to_write ? short{POLLOUT} : short{POLLIN}, 0};
+        REQUIRE(::poll(&socket, 1, 60'000) == 1);
+    }
+}
+
+} // namespace
+
+TEST_CASE("a session ends behind everything that was asked, however long that takes to write") {
+    zk_server server;
+    foreigner other(server.address());
+    const std::string root = fresh_root();
+    other.create(root, "");
+    connected_calls c(server.address());
+    server.pause();
+    const std::string half_a_megabyte(500'000, 'x');
+    constexpr int many = 60; // more than sockets take
+    for (int i = 0; i < many; ++i)
+        REQUIRE(c.table->create(root + '/' + std::to_string(i), half_a_megabyte, {},
+                                native::on_reply([&](const native::reply& r) {
+                                    ++c.answered;
+                                    CHECK(r.rc == native::code::closing);
+                                })) == native::code::ok);
+    CHECK(c.table->end_session().events == event::writable);
+    CHECK(c.answered == 0);
+    server.resume();
+    CHECK(end_session(*c.table) > 0);
+    CHECK(c.answered == many);
+    CHECK(other.children(root).size() == many);
+    CHECK_FALSE(c.table->end_session().connection.valid());
 }

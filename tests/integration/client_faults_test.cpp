@@ -64,7 +64,7 @@ CO_TEST("every kind of read is repeated") {
     zk.children(b.path, all.expect());
     zk.get_acl(b.path, all.expect());
     zk.sync(b.path, all.expect());
-    co_await eventually([&] { return b.proxy.waiting(direction::down) == 5; });
+    co_await eventually([&] { return b.proxy.waiting(direction::down) >= 5; });
     b.proxy.cut_all(cut::rst);
     b.proxy.release(direction::down);
     co_await eventually([&] { return all.all_once(); });
@@ -112,7 +112,7 @@ CO_TEST("every kind of write says that nobody knows, though it was executed") {
     zk.remove(b.path + "/doomed", any_version, all.expect());
     zk.set_acl(b.path, open_acl(), 0, all.expect());
     zk.multi({op::set{b.path, "3", 1}}, all.expect());
-    co_await eventually([&] { return b.proxy.waiting(direction::down) == 5; });
+    co_await eventually([&] { return b.proxy.waiting(direction::down) >= 5; });
     b.proxy.cut_all(cut::rst);
     b.proxy.release(direction::down);
     co_await eventually([&] { return all.all_once(); });
@@ -172,7 +172,7 @@ CO_TEST("a cancelled write that was sent is executed once, though nobody is told
     asio::cancellation_signal stop;
     tally all;
     zk.set(b.path, "yes", any_version, asio::bind_cancellation_slot(stop.slot(), all.expect()));
-    co_await eventually([&] { return b.proxy.waiting(direction::down) == 1; });
+    co_await eventually([&] { return b.proxy.waiting(direction::down) > 0; });
     stop.emit(asio::cancellation_type::terminal);
     co_await eventually([&] { return all.all_once(); });
     CHECK(all.error(0) == asio::error::operation_aborted);

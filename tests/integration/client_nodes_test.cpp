@@ -253,7 +253,9 @@ CO_TEST("data is bytes: zeros, nothing, and close to a megabyte") {
 CO_TEST("data that is too large costs its own call only") {
     foreigner direct(shared_server().address());
     fault_proxy proxy(shared_server().port());
-    client zk(executor, proxy.address());
+    client_options options;
+    options.max_request_bytes = 8 * 1024 * 1024; // more than this server takes
+    client zk(executor, proxy.address(), options);
     const auto root = fresh_root();
     co_await zk.create(root, "small", create_options());
     const auto session = zk.session_id();

@@ -1,7 +1,6 @@
 // Watches whose read fails, whose connection breaks, whose session ends, and that find no room.
 
-#include "client_support.hpp"
-#include "support/admin.hpp"
+#include "watch_support.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -12,126 +11,102 @@
 using namespace paddock;
 using namespace paddock::test;
 
-namespace {
-
-/// What event() says of a watch of which nothing will ever come.
-asio::awaitable<error_code> end_of(paddock::watch& changed) {
-    co_await eventually([&] { return changed.happened(); });
-    const auto [error, what] = co_await changed.event(no_throw);
-    co_return error;
-}
-
-struct behind_proxy {
-    fault_proxy proxy{shared_server().port()};
-    foreigner direct{shared_server().address()};
-    std::string path = fresh_root();
-    behind_proxy() { direct.create(path, "1"); }
-};
-
-} // namespace
-
 CO_TEST("the event of a read that failed is its error") {
-    client zk(executor, shared_server().address());
-    const auto path = fresh_root();
-    paddock::watch data(zk);
+    watch_scene s(executor);
+    const auto path = s.path + "/none";
+    paddock::watch data(s.zk);
     tally before;
     data.event(before.expect());
-    const auto [no_data, read] = co_await zk.get(path, data, no_throw);
+    const auto [no_data, read] = co_await s.zk.get(path, data, no_throw);
     CHECK(no_data == zk_errc::no_node);
     auto why = co_await end_of(data);
     CHECK(why == zk_errc::no_node);
     co_await eventually([&] { return before.all_once(); });
     CHECK(before.error(0) == zk_errc::no_node);
 
-    paddock::watch children(zk);
-    const auto [no_list, list] = co_await zk.children(path, children, no_throw);
+    paddock::watch children(s.zk);
+    const auto [no_list, list] = co_await s.zk.children(path, children, no_throw);
     CHECK(no_list == zk_errc::no_node);
     why = co_await end_of(children);
     CHECK(why == zk_errc::no_node);
 
-    paddock::watch malformed(zk);
-    const auto [bad, stat] = co_await zk.exists("x", malformed, no_throw);
+    paddock::watch malformed(s.zk);
+    const auto [bad, stat] = co_await s.zk.exists("x", malformed, no_throw);
     CHECK(bad == errc::bad_argument);
     why = co_await end_of(malformed);
     CHECK(why == errc::bad_argument);
 }
 
 CO_TEST("a read that is refused leaves no watch at the server") {
-    foreigner direct(shared_server().address());
-    client zk(executor, shared_server().address());
-    const auto path = fresh_root();
-    direct.create(path, "", node_mode::persistent, {{31, "ip", "10.0.0.1"}});
-    paddock::watch changed(zk);
-    const auto [error, read] = co_await zk.get(path, changed, no_throw);
+    watch_scene s(executor);
+    const auto path = s.path + "/secret";
+    s.direct.create(path, "", node_mode::persistent, {{31, "ip", "10.0.0.1"}});
+    paddock::watch changed(s.zk);
+    const auto [error, read] = co_await s.zk.get(path, changed, no_throw);
     CHECK(error == zk_errc::no_auth);
     const auto why = co_await end_of(changed);
     CHECK(why == zk_errc::no_auth);
-    CHECK(count_watches_under(shared_server().admin_port(), path) == 0);
+    CHECK(s.watches() == 0);
 }
 
 CO_TEST("a read that is cancelled before it was sent is the end of its watch") {
-    behind_proxy b;
-    b.proxy.refuse(true);
-    client zk(executor, b.proxy.address());
-    paddock::watch changed(zk);
+    watch_scene s(executor);
+    s.proxy.refuse(true);
+    paddock::watch changed(s.zk);
     asio::cancellation_signal stop;
     tally all;
-    zk.get(b.path, changed, asio::bind_cancellation_slot(stop.slot(), all.expect()));
+    s.zk.get(s.path, changed, asio::bind_cancellation_slot(stop.slot(), all.expect()));
     changed.event(all.expect());
     co_await let_others_run();
     stop.emit(asio::cancellation_type::terminal);
     co_await eventually([&] { return all.all_once(); });
     CHECK(all.all_say(asio::error::operation_aborted));
-    b.proxy.refuse(false);
-    co_await zk.connect();
-    co_await zk.sync("/");
-    CHECK(b.proxy.count(direction::up, opcode::get) == 0);
+    s.proxy.refuse(false);
+    co_await s.zk.connect();
+    co_await s.zk.sync("/");
+    CHECK(s.proxy.count(direction::up, opcode::get) == 0);
 }
 
 CO_TEST("a read that is cancelled while it is under way is the end of its watch, at both sides") {
-    behind_proxy b;
-    client zk(executor, b.proxy.address());
-    co_await zk.connect();
-    paddock::watch changed(zk);
+    watch_scene s(executor);
+    co_await s.zk.connect();
+    paddock::watch changed(s.zk);
     asio::cancellation_signal stop;
     tally all;
-    b.proxy.hold(direction::down);
-    zk.get(b.path, changed, asio::bind_cancellation_slot(stop.slot(), all.expect()));
+    s.proxy.hold(direction::down);
+    s.zk.get(s.path, changed, asio::bind_cancellation_slot(stop.slot(), all.expect()));
     changed.event(all.expect());
-    co_await eventually([&] { return b.proxy.waiting(direction::down) == 1; });
+    co_await eventually([&] { return s.proxy.waiting(direction::down) > 0; });
     stop.emit(asio::cancellation_type::terminal);
     co_await eventually([&] { return all.all_once(); });
     CHECK(all.all_say(asio::error::operation_aborted));
-    b.proxy.release(direction::down);
-    co_await eventually(
-        [&] { return count_watches_under(shared_server().admin_port(), b.path) == 0; });
+    s.proxy.release(direction::down);
+    co_await s.until_no_watches();
 }
 
 CO_TEST("a watch survives a connection that is cut, and one event is told once") {
-    behind_proxy b;
-    client zk(executor, b.proxy.address());
-    paddock::watch data(zk);
-    paddock::watch missing(zk);
-    paddock::watch children(zk);
-    co_await zk.get(b.path, data);
-    co_await zk.exists(b.path + "/a", missing, no_throw);
-    co_await zk.children(b.path, children);
+    watch_scene s(executor);
+    paddock::watch data(s.zk);
+    paddock::watch missing(s.zk);
+    paddock::watch children(s.zk);
+    co_await s.zk.get(s.path, data);
+    co_await s.zk.exists(s.path + "/a", missing, no_throw);
+    co_await s.zk.children(s.path, children);
     for (int i = 0; i < 3; ++i) {
-        const auto connections = b.proxy.accepted();
-        b.proxy.cut_all(i == 1 ? cut::rst : cut::fin);
+        const auto connections = s.proxy.accepted();
+        s.proxy.cut_all(i == 1 ? cut::rst : cut::fin);
         co_await eventually([&] {
-            return b.proxy.accepted() > connections && zk.state() == client_state::connected;
+            return s.proxy.accepted() > connections && s.zk.state() == client_state::connected;
         });
-        co_await zk.sync("/");
+        co_await s.zk.sync("/");
     }
     CHECK_FALSE(data.happened());
-    CHECK_FALSE(missing.happened());
     CHECK_FALSE(children.happened());
-    b.direct.set(b.path, "2");
+    s.direct.set(s.path, "2");
     auto what = co_await data.event();
     CHECK(what == watch_event::changed);
     CHECK_FALSE(missing.happened());
-    b.direct.create(b.path + "/a");
+    s.direct.create(s.path + "/a");
     what = co_await missing.event();
     CHECK(what == watch_event::created);
     what = co_await children.event();
@@ -139,30 +114,29 @@ CO_TEST("a watch survives a connection that is cut, and one event is told once")
 }
 
 CO_TEST("what happens while the connection is down is heard after it is up again") {
-    behind_proxy b;
-    b.direct.create(b.path + "/doomed");
-    client zk(executor, b.proxy.address());
-    paddock::watch data(zk);
-    paddock::watch doomed(zk);
-    paddock::watch missing(zk);
-    paddock::watch children(zk);
-    paddock::watch quiet(zk);
-    co_await zk.get(b.path, data);
-    co_await zk.get(b.path + "/doomed", doomed);
-    co_await zk.exists(b.path + "/a", missing, no_throw);
-    co_await zk.children(b.path, children);
-    co_await zk.exists(b.path + "/b", quiet, no_throw);
+    watch_scene s(executor);
+    s.direct.create(s.path + "/doomed");
+    paddock::watch data(s.zk);
+    paddock::watch doomed(s.zk);
+    paddock::watch missing(s.zk);
+    paddock::watch children(s.zk);
+    paddock::watch quiet(s.zk);
+    co_await s.zk.get(s.path, data);
+    co_await s.zk.get(s.path + "/doomed", doomed);
+    co_await s.zk.exists(s.path + "/a", missing, no_throw);
+    co_await s.zk.children(s.path, children);
+    co_await s.zk.exists(s.path + "/b", quiet, no_throw);
     tally all;
     data.event(all.expect());
-    b.proxy.refuse(true);
-    b.proxy.cut_all(cut::fin);
-    co_await zk.next_state(client_state::connected);
-    b.direct.set(b.path, "2");
-    b.direct.remove(b.path + "/doomed");
-    b.direct.create(b.path + "/a");
+    s.proxy.refuse(true);
+    s.proxy.cut_all(cut::fin);
+    co_await s.zk.next_state(client_state::connected);
+    s.direct.set(s.path, "2");
+    s.direct.remove(s.path + "/doomed");
+    s.direct.create(s.path + "/a");
     co_await let_others_run();
     CHECK(all.completions() == 0);
-    b.proxy.refuse(false);
+    s.proxy.refuse(false);
     auto what = co_await data.event();
     CHECK(what == watch_event::changed);
     what = co_await doomed.event();
@@ -171,29 +145,28 @@ CO_TEST("what happens while the connection is down is heard after it is up again
     CHECK(what == watch_event::created);
     what = co_await children.event();
     CHECK(what == watch_event::children);
-    co_await zk.sync("/");
+    co_await s.zk.sync("/");
     CHECK_FALSE(quiet.happened());
-    CHECK(zk.epoch() == 1);
+    CHECK(s.zk.epoch() == 1);
 }
 
 CO_TEST("a watch is armed by a read that had to be repeated") {
-    behind_proxy b;
-    client zk(executor, b.proxy.address());
-    co_await zk.connect();
+    watch_scene s(executor);
+    co_await s.zk.connect();
     for (const std::ptrdiff_t bytes : {0, 3, -1}) {
         for (const auto way : {direction::up, direction::down}) {
-            paddock::watch changed(zk);
-            b.proxy.cut_at(way, 0, bytes);
-            co_await zk.get(b.path, changed);
+            paddock::watch changed(s.zk);
+            s.proxy.cut_at(way, 0, bytes);
+            co_await s.zk.get(s.path, changed);
             CHECK_FALSE(changed.happened());
-            b.direct.set(b.path, "x");
+            s.direct.set(s.path, "x");
             const auto what = co_await changed.event();
             CHECK(what == watch_event::changed);
-            co_await eventually([&] { return zk.state() == client_state::connected; });
-            b.proxy.forget_plans();
+            co_await eventually([&] { return s.zk.state() == client_state::connected; });
+            s.proxy.forget_plans();
         }
     }
-    CHECK(b.proxy.cuts() >= 5);
+    CHECK(s.proxy.cuts() >= 5);
 }
 
 CO_TEST("watches survive a restart of the server, and hear what came of it") {
@@ -225,18 +198,17 @@ CO_TEST("watches survive a restart of the server, and hear what came of it") {
 }
 
 CO_TEST("watches die with their session, and their client") {
-    behind_proxy b;
-    client zk(executor, b.proxy.address());
-    paddock::watch waited_for(zk);
-    paddock::watch later(zk);
-    paddock::watch idle(zk);
-    paddock::watch heard(zk);
-    co_await zk.get(b.path, waited_for);
-    co_await zk.children(b.path, later);
-    co_await zk.get(b.path, heard);
+    watch_scene s(executor);
+    paddock::watch waited_for(s.zk);
+    paddock::watch later(s.zk);
+    paddock::watch idle(s.zk);
+    paddock::watch heard(s.zk);
+    co_await s.zk.get(s.path, waited_for);
+    co_await s.zk.children(s.path, later);
+    co_await s.zk.get(s.path, heard);
     tally all;
     waited_for.event(all.expect());
-    kill_session(shared_server().address(), b.proxy.last_credentials());
+    kill_session(shared_server().address(), s.proxy.last_credentials());
     co_await eventually([&] { return all.all_once(); });
     CHECK(all.error(0) == errc::session_expired);
     auto why = co_await end_of(later);
@@ -244,18 +216,18 @@ CO_TEST("watches die with their session, and their client") {
 
     // One that was not armed then is still good, and so is a new one.
     CHECK_FALSE(idle.happened());
-    co_await zk.get(b.path, idle);
-    CHECK(zk.epoch() == 2);
-    paddock::watch in_time(zk);
-    co_await zk.get(b.path, in_time);
-    b.direct.set(b.path, "2");
+    co_await s.zk.get(s.path, idle);
+    CHECK(s.zk.epoch() == 2);
+    paddock::watch in_time(s.zk);
+    co_await s.zk.get(s.path, in_time);
+    s.direct.set(s.path, "2");
     const auto what = co_await idle.event();
     CHECK(what == watch_event::changed);
     co_await eventually([&] { return in_time.happened(); });
 
-    paddock::watch last(zk);
-    co_await zk.get(b.path, last);
-    co_await zk.close();
+    paddock::watch last(s.zk);
+    co_await s.zk.get(s.path, last);
+    co_await s.zk.close();
     why = co_await end_of(last);
     CHECK(why == errc::closed);
     const auto kept = co_await in_time.event(); // what was heard before is not forgotten
@@ -263,24 +235,23 @@ CO_TEST("watches die with their session, and their client") {
 }
 
 CO_TEST("a read that is repeated in the next session arms its watch there") {
-    behind_proxy b;
-    client zk(executor, b.proxy.address());
-    co_await zk.connect();
-    b.proxy.hold(direction::up);
-    paddock::watch changed(zk);
+    watch_scene s(executor);
+    co_await s.zk.connect();
+    s.proxy.hold(direction::up);
+    paddock::watch changed(s.zk);
     tally all;
-    zk.get(b.path, changed, all.expect());
-    co_await eventually([&] { return b.proxy.waiting(direction::up) == 1; });
-    b.proxy.refuse(true);
-    b.proxy.cut_all(cut::rst);
-    kill_session(shared_server().address(), b.proxy.last_credentials());
-    b.proxy.release(direction::up);
-    b.proxy.refuse(false);
+    s.zk.get(s.path, changed, all.expect());
+    co_await eventually([&] { return s.proxy.waiting(direction::up) > 0; });
+    s.proxy.refuse(true);
+    s.proxy.cut_all(cut::rst);
+    kill_session(shared_server().address(), s.proxy.last_credentials());
+    s.proxy.release(direction::up);
+    s.proxy.refuse(false);
     co_await eventually([&] { return all.all_once(); });
     CHECK_FALSE(all.error(0));
-    CHECK(zk.epoch() == 2);
+    CHECK(s.zk.epoch() == 2);
     CHECK_FALSE(changed.happened());
-    b.direct.set(b.path, "2");
+    s.direct.set(s.path, "2");
     const auto [error, what] = co_await changed.event(no_throw);
     CHECK_FALSE(error);
     CHECK(what == watch_event::changed);
@@ -290,36 +261,36 @@ CO_TEST("there is room for so many watched bytes only, and room that is given ba
     enum class way_back { event, destroyed_watch, failed_read };
     for (const auto& round :
          test.each(std::array{way_back::event, way_back::destroyed_watch, way_back::failed_read})) {
-        foreigner direct(shared_server().address());
         client_options options;
         options.budgets.watched_path_bytes = 1024;
-        client zk(executor, shared_server().address(), options);
-        const auto root = fresh_root();
-        direct.create(root);
-        const auto path = [&](char name) { return root + '/' + std::string(300, name); };
+        watch_scene s(executor, options);
+        const auto path = [&](char name) { return s.path + '/' + std::string(300, name); };
         std::vector<std::unique_ptr<paddock::watch>> armed;
         for (const char name : {'a', 'b', 'c'}) {
-            direct.create(path(name));
-            armed.push_back(std::make_unique<paddock::watch>(zk));
-            co_await zk.get(path(name), *armed.back());
+            s.direct.create(path(name));
+            armed.push_back(std::make_unique<paddock::watch>(s.zk));
+            co_await s.zk.get(path(name), *armed.back());
         }
-        direct.create(path('d'));
-        paddock::watch too_many(zk);
-        const auto [error, read] = co_await zk.get(path('d'), too_many, no_throw);
+        s.direct.create(path('d'));
+        paddock::watch too_many(s.zk);
+        const auto [error, read] = co_await s.zk.get(path('d'), too_many, no_throw);
         CHECK(error == errc::over_budget);
         const auto why = co_await end_of(too_many);
         CHECK(why == errc::over_budget);
-        paddock::watch second_at_one_path(zk);
-        co_await zk.children(path('a'), second_at_one_path); // costs nothing
-        co_await zk.get(path('d'));                          // nor does a read without a watch
+        paddock::watch second_at_one_path(s.zk);
+        co_await s.zk.get(path('a'), second_at_one_path); // costs nothing
+        co_await s.zk.get(path('d'));                     // nor does a read without a watch
+        paddock::watch of_another_kind(s.zk);
+        const auto [refused, names] = co_await s.zk.children(path('a'), of_another_kind, no_throw);
+        CHECK(refused == errc::over_budget);
 
         const auto takes_the_room = [&]() -> asio::awaitable<void> {
-            paddock::watch another(zk);
-            co_await zk.get(path('d'), another);
+            paddock::watch another(s.zk);
+            co_await s.zk.get(path('d'), another);
         };
         switch (std::get<way_back>(round)) {
         case way_back::event:
-            direct.set(path('b'), "x");
+            s.direct.set(path('b'), "x");
             co_await armed[1]->event();
             break;
         case way_back::destroyed_watch:
@@ -327,9 +298,64 @@ CO_TEST("there is room for so many watched bytes only, and room that is given ba
             break;
         case way_back::failed_read:
             armed.pop_back();
-            paddock::watch failed(zk);
-            co_await zk.get(path('e'), failed, no_throw);
+            paddock::watch failed(s.zk);
+            co_await s.zk.get(path('e'), failed, no_throw);
         }
         co_await takes_the_room();
     }
+}
+
+CO_TEST("a watch of another client, or one that was moved from, is refused and nothing is sent") {
+    watch_scene s(executor);
+    co_await s.zk.connect();
+    const auto read = [&](int which, paddock::watch& changed) -> asio::awaitable<error_code> {
+        if (which == 0) {
+            const auto [error, got] = co_await s.zk.get(s.path, changed, no_throw);
+            co_return error;
+        }
+        if (which == 1) {
+            const auto [error, got] = co_await s.zk.exists(s.path, changed, no_throw);
+            co_return error;
+        }
+        const auto [error, got] = co_await s.zk.children(s.path, changed, no_throw);
+        co_return error;
+    };
+    const auto reads = [&] {
+        return s.proxy.count(direction::up, opcode::get) +
+               s.proxy.count(direction::up, opcode::children2);
+    };
+    std::optional<client> brief(std::in_place, executor, shared_server().address());
+    paddock::watch of_the_gone(*brief);
+    co_await brief->close();
+    brief.reset();
+    auto result = co_await read(0, of_the_gone);
+    CHECK(result == errc::bad_argument);
+    client other(executor, shared_server().address());
+    for (const int which : {0, 1, 2}) {
+        paddock::watch foreign(other);
+        tally before;
+        foreign.event(before.expect());
+        result = co_await read(which, foreign);
+        CHECK(result == errc::bad_argument);
+        co_await eventually([&] { return before.all_once(); }); // nothing will ever come
+        CHECK(before.error(0) == errc::bad_argument);
+        const paddock::watch to(std::move(foreign));
+        result = co_await read(which, foreign);
+        CHECK(result == errc::bad_argument);
+        CHECK_FALSE(foreign.happened());
+        CHECK_THROWS_AS(static_cast<void>(foreign.event()), system_error);
+    }
+    CHECK(reads() == 0);
+}
+
+CO_TEST("a watch that is armed hears its event, though another client was asked to use it") {
+    watch_scene s(executor);
+    client other(executor, shared_server().address());
+    paddock::watch changed(s.zk);
+    co_await s.zk.get(s.path, changed);
+    const auto [error, got] = co_await other.get(s.path, changed, no_throw);
+    CHECK(error == errc::bad_argument);
+    s.direct.set(s.path, "2");
+    const auto what = co_await changed.event();
+    CHECK(what == watch_event::changed);
 }

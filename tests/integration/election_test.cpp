@@ -16,7 +16,7 @@ election_options named(const std::string& id) {
     how.id = id;
     return how;
 }
-asking campaign(election& in) {
+lock_call campaign(election& in) {
     return start<guard>([&](auto token) { in.campaign(std::move(token)); });
 }
 under_way<maybe> next_of(election& in, fencing_token seen) {
@@ -33,9 +33,9 @@ CO_TEST("who campaigns first leads, the others follow in order, and resigning pa
     const auto first = campaign(a);
     co_await granted(first);
     const auto second = campaign(b);
-    co_await s.until_line(2);
+    co_await s.until_queue(2);
     const auto third = campaign(c);
-    co_await s.until_line(3);
+    co_await s.until_queue(3);
     const auto all = co_await b.participants();
     REQUIRE(all.size() == 3);
     CHECK((all[0].data == "a" && all[1].data == "b" && all[2].data == "c"));
@@ -56,7 +56,7 @@ CO_TEST("Curator's participants lead before us, and are told from each other by 
     s.direct.set(curator, "curator's");
     election votes(s.zk, s.path, named("ours"));
     const auto mine = campaign(votes);
-    co_await s.until_line(2);
+    co_await s.until_queue(2);
     const auto leader = co_await votes.leader();
     REQUIRE(leader);
     CHECK(leader->data == "curator's");
@@ -84,7 +84,7 @@ CO_TEST("next_leader follows every change without taking part") {
     co_await finished(nobody);
     CHECK_FALSE(nobody->error);
     CHECK_FALSE(found(nobody));
-    CHECK(s.line().empty());
+    CHECK(s.queue().empty());
 }
 
 CO_TEST("next_leader waits for a directory that does not exist yet") {
@@ -101,7 +101,7 @@ CO_TEST("next_leader waits for a directory that does not exist yet") {
 }
 
 CO_TEST("next_leader outlives lost connections and sessions") {
-    scene s(executor, short_session(2s));
+    scene s(executor, short_session(4s));
     const auto a = queue_up(s.direct, s.path, "latch-");
     election votes(s.zk, s.path);
     const auto seen = co_await votes.leader();
@@ -111,7 +111,7 @@ CO_TEST("next_leader outlives lost connections and sessions") {
     s.proxy.cut_all(cut::rst);
     co_await s.until_connected();
     expire(s);
-    co_await eventually([&] { return s.zk.epoch() == 2; });
+    co_await eventually([&] { return s.zk.epoch() >= 2; });
     CHECK_FALSE(changed->done());
     const auto b = queue_up(s.direct, s.path, "latch-");
     s.direct.remove(a);
@@ -139,7 +139,7 @@ CO_TEST("next_leader can be cancelled, and ends with its client") {
 }
 
 CO_TEST("a leader whose session is over does not lead in the next one") {
-    scene s(executor, short_session(2s));
+    scene s(executor, short_session(4s));
     election votes(s.zk, s.path);
     const auto mine = campaign(votes);
     co_await granted(mine);
@@ -147,7 +147,7 @@ CO_TEST("a leader whose session is over does not lead in the next one") {
     expire(s);
     co_await finished(end);
     CHECK(end->error == errc::session_expired);
-    co_await eventually([&] { return s.zk.epoch() == 2; });
+    co_await eventually([&] { return s.zk.epoch() >= 2; });
     CHECK_FALSE(held(mine).valid());
     const auto again = campaign(votes);
     co_await granted(again);

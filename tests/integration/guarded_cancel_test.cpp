@@ -152,6 +152,29 @@ CO_TEST("only terminal cancellation ends a commit, and then its outcome is unkno
     }
 }
 
+CO_TEST("what operate ends with in the margin before the end of the lease is committed") {
+    auto options = short_session(4s);
+    options.lease.margin = 1s;
+    scene s(executor, options);
+    const guard g = co_await s.lock.lock();
+    shelf goods;
+    goods.steps.operate = [&](int&) -> asio::awaitable<void> {
+        co_await goods.take();
+        s.proxy.black_hole(true);
+        try {
+            co_await for_an_hour();
+        } catch (const system_error&) { // told in time, and ready in time
+        }
+    };
+    const auto result = co_await guarded(g, goods.steps);
+    CHECK(g.valid());
+    expect(result, outcome::committed, {});
+    CHECK(goods.goods == 7);
+    const auto why = co_await g.lost();
+    CHECK(why == errc::lease_lapsed);
+    s.proxy.black_hole(false);
+}
+
 CO_TEST("a guard that goes in the middle is a lost lock") {
     scene s(executor);
     guard g = co_await s.lock.lock();
@@ -184,6 +207,9 @@ CO_TEST("an empty guard, and a step that is missing, are refused by name") {
     const shelf whole;
     CHECK(names(refused(guard(), whole.steps), "guard is empty"));
     auto steps = whole.steps;
+    steps.claim = nullptr;
+    CHECK(names(refused(g, steps), "guarded_steps::claim is missing"));
+    steps = whole.steps;
     steps.record = nullptr;
     CHECK(names(refused(g, steps), "record is missing"));
     steps = whole.steps;

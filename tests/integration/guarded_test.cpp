@@ -20,6 +20,7 @@ CO_TEST("what is done under the lock is committed with the token") {
     result.rethrow();
     CHECK(goods.done == journal{"record", "operate", "commit"});
     CHECK(goods.goods == 7);
+    CHECK(goods.claimed == g.fencing_token());
     CHECK(goods.seen == g.fencing_token());
     CHECK(g.valid());
 }

@@ -67,10 +67,10 @@ TEST_CASE_FIXTURE(behind_link, "a link is delayed, and slow, until it is healed"
 
 TEST_CASE_FIXTURE(behind_link, "a black hole swallows everything and gives it back later") {
     const auto path = fresh_root();
-    foreigner impatient(link.address(), quick(200ms)), direct(shared_server().address());
+    foreigner impatient(link.address(), quick(2s)), direct(shared_server().address());
     link.black_hole(true);
     CHECK(code_of([&] { impatient.create(path); }) == zk_code::operation_timeout);
-    CHECK(code_of([&] { foreigner(link.address(), quick(200ms)); }) == zk_code::operation_timeout);
+    CHECK(code_of([&] { foreigner(link.address(), quick(2s)); }) == zk_code::operation_timeout);
     CHECK_FALSE(direct.exists(path));
     link.heal();
     CHECK(outcome() == zk_code::ok);
@@ -82,7 +82,7 @@ TEST_CASE_FIXTURE(behind_link, "a black hole swallows everything and gives it ba
 
 TEST_CASE_FIXTURE(behind_link,
                   "half of a connection lives on in silence until the link is healed") {
-    foreigner impatient(link.address(), quick(200ms));
+    foreigner impatient(link.address(), quick(2s));
     link.half_open(side::server);
     CHECK(code_of([&] { impatient.exists("/"); }) == zk_code::operation_timeout);
     link.heal();

@@ -14,13 +14,13 @@ CO_TEST("when a lock that was taken is lost meanwhile, it begins again") {
         const auto other = queue_up(s.direct, s.at(2));
         const auto a = ask_all(s.all);
         co_await s.until_nodes(1, 1, 2);
-        const auto first = line_at(s.direct, s.at(0)).at(0);
+        const auto first = queue_at(s.direct, s.at(0)).at(0);
         if (by_expiry)
             s.expire();
         else
             s.direct.remove(s.at(0) + '/' + first);
         co_await eventually([&] {
-            const auto now = line_at(s.direct, s.at(0));
+            const auto now = queue_at(s.direct, s.at(0));
             return now.size() == 1 && now[0] != first;
         });
         co_await s.until_nodes(1, 1, 2);
@@ -117,7 +117,7 @@ CO_TEST("a lock that is over, though its client has yet to say so, is taken once
         return s.nodes(2) == 2;
     });
     // Its event loop stands still for longer than its session lives.
-    co_await eventually([&] { return line_at(s.direct, s.path + "/bb").empty(); });
+    co_await eventually([&] { return queue_at(s.direct, s.path + "/bb").empty(); });
     s.direct.remove(blocker);
     const auto listed = co_await s.zk.children(s.at(2)); // the event came first
     CHECK(listed.names.size() == 1);
@@ -132,7 +132,7 @@ CO_TEST("a lock that is over, though its client has yet to say so, is taken once
     held_set(a) = {};
     co_await eventually([&] {
         turn();
-        return line_at(s.direct, s.path + "/bb").empty();
+        return queue_at(s.direct, s.path + "/bb").empty();
     });
     co_await s.until_nodes(0, 0, 0);
 }

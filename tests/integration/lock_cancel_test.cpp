@@ -2,6 +2,7 @@
 // of it stays, and the others go on in order.
 
 #include "support/admin.hpp"
+#include "support/cancel_race.hpp"
 #include "support/lock_harness.hpp"
 #include "support/way_out.hpp"
 
@@ -16,8 +17,8 @@ using namespace boost::asio::experimental::awaitable_operators;
 
 namespace {
 
-asking enter(mutex& m, way_out how) {
-    if (how == way_out::time_limit) return ask_for(m, 200ms);
+lock_call enter(mutex& m, way_out how) {
+    if (how == way_out::time_limit) return ask_for(m, brief_limit);
     return ask(m);
 }
 
@@ -45,7 +46,7 @@ constexpr place places[] = {
 
 /// The lock is in order: who is left in it gets it, one after the other, who comes later too, and
 /// nothing stays.
-asio::awaitable<void> everybody_is_served(scene& s, std::vector<asking> rest = {}) {
+asio::awaitable<void> everybody_is_served(scene& s, std::vector<lock_call> rest = {}) {
     int before = -1;
     for (auto& a : rest) {
         co_await granted(a);
@@ -53,15 +54,15 @@ asio::awaitable<void> everybody_is_served(scene& s, std::vector<asking> rest = {
         before = sequence_of(held(a).path());
         co_await held(a).unlock();
     }
-    co_await s.until_line(0);
+    co_await s.until_queue(0);
     const auto other = queue_up(s.direct, s.path);
     const auto last = ask(s.lock);
-    co_await s.until_line(2);
+    co_await s.until_queue(2);
     CHECK_FALSE(last->done());
     s.direct.remove(other);
     co_await granted(last);
     co_await held(last).unlock();
-    CHECK(s.line().empty());
+    CHECK(s.queue().empty());
 }
 
 } // namespace
@@ -78,10 +79,9 @@ CO_TEST("a waiter leaves at any point of its way") {
         if (at.foreign_holder) other = queue_up(s.direct, s.path);
         s.proxy.hold_from(at.way, at.opcode);
         const auto a = enter(s.lock, how);
-        co_await eventually([&] { return s.proxy.waiting(at.way) > 0; });
-        CHECK_FALSE(a->done());
+        co_await before_leaving(a, how, [&] { return s.proxy.waiting(at.way) > 0; });
         co_await leave(a, how); // while nothing moves
-        std::vector<asking> rest{ask(s.lock)};
+        std::vector<lock_call> rest{ask(s.lock)};
         s.proxy.release(at.way);
         if (at.foreign_holder) s.direct.remove(other);
         co_await everybody_is_served(s, rest);
@@ -89,20 +89,20 @@ CO_TEST("a waiter leaves at any point of its way") {
     }
 }
 
-CO_TEST("a waiter leaves from the front, from the middle and from the end of the line") {
+CO_TEST("a waiter leaves from the front, from the middle and from the end of the queue") {
     test.time_limit(60s);
     scene s(executor);
     for (const auto& round : test.each(ways_out, std::array<std::size_t, 3>{0, 1, 2})) {
         const auto how = std::get<way_out>(round);
-        const auto who = std::get<std::size_t>(round);
+        const auto leaver = std::get<std::size_t>(round);
         const auto other = queue_up(s.direct, s.path);
-        std::vector<asking> all;
+        std::vector<lock_call> all;
         for (std::size_t i = 0; i < 3; ++i)
-            all.push_back(i == who ? enter(s.lock, how) : ask(s.lock));
-        co_await s.until_line(4);
-        co_await leave(all[who], how);
-        all.erase(all.begin() + static_cast<std::ptrdiff_t>(who));
-        co_await s.until_line(3);
+            all.push_back(i == leaver ? enter(s.lock, how) : ask(s.lock));
+        co_await before_leaving(all[leaver], how, [&] { return s.queue().size() == 4; });
+        co_await leave(all[leaver], how);
+        all.erase(all.begin() + static_cast<std::ptrdiff_t>(leaver));
+        co_await s.until_queue(3);
         s.direct.remove(other);
         co_await everybody_is_served(s, all);
     }
@@ -114,20 +114,18 @@ CO_TEST("a waiter leaves between two foreign nodes") {
         const auto how = std::get<way_out>(round);
         const auto first = queue_up(s.direct, s.path);
         const auto a = enter(s.lock, how);
-        co_await s.until_line(2);
+        co_await before_leaving(a, how, [&] { return s.queue().size() == 2; });
         const auto second = queue_up(s.direct, s.path);
         const auto b = ask(s.lock);
-        co_await s.until_line(4);
-        if (how != way_out::time_limit) // which may be over by now
-            co_await eventually([&] { return watches(s) == 4; });
+        co_await before_leaving(a, how, [&] { return s.queue().size() == 4 && watches(s) == 4; });
         co_await leave(a, how);
-        co_await s.until_line(3);
+        co_await s.until_queue(3);
         co_await eventually([&] { return watches(s) == 2; });
         s.direct.remove(first);
         co_await s.zk.exists("/");
         CHECK_FALSE(b->done());
         s.direct.remove(second);
-        co_await everybody_is_served(s, std::vector<asking>(1, b));
+        co_await everybody_is_served(s, std::vector<lock_call>(1, b));
     }
 }
 
@@ -135,22 +133,23 @@ CO_TEST("a waiter leaves before there is a connection, and while it is lost") {
     scene s(executor);
     s.proxy.refuse(true);
     for (const auto how : ways_out)
-        co_await leave(enter(s.lock, how), how);
+        co_await leave(enter(s.lock, how), how, errc::not_connected);
     s.proxy.refuse(false);
     co_await s.zk.connect();
-    CHECK(s.line().empty());
+    CHECK(s.queue().empty());
     for (const auto& round : test.each(ways_out)) {
         const auto how = std::get<way_out>(round);
         const auto other = queue_up(s.direct, s.path);
         const auto a = enter(s.lock, how);
-        co_await s.until_line(2);
+        co_await before_leaving(a, how, [&] { return s.queue().size() == 2; });
+        co_await s.zk.sync("/"); // it has seen the other
         s.proxy.refuse(true);
         s.proxy.cut_all(cut::rst);
         co_await eventually([&] { return s.zk.state() == client_state::suspended; });
         co_await leave(a, how);
-        CHECK(s.line().size() == 2);
+        if (how != way_out::time_limit) CHECK(s.queue().size() == 2); // nothing can be sent
         s.proxy.refuse(false);
-        co_await s.until_line(1);
+        co_await s.until_queue(1);
         s.direct.remove(other);
         co_await everybody_is_served(s);
     }
@@ -159,38 +158,20 @@ CO_TEST("a waiter leaves before there is a connection, and while it is lost") {
 CO_TEST("when a cancellation meets the grant, either wins, and the next is served") {
     test.time_limit(60s);
     scene s(executor);
+    cancel_race race(executor, s.proxy);
     const auto rounds = test.full_or_brief(60, 12);
-    int won = 0, left = 0;
-    for (std::size_t hops = 0; test.begin_round(hops, rounds); ++hops) {
+    for (std::size_t round = 0; test.begin_round(round, rounds); ++round) {
         const auto other = queue_up(s.direct, s.path);
         const auto a = ask(s.lock);
         const auto b = ask(s.lock);
         co_await eventually([&] { return s.proxy.count(direction::down, opcode::get) == 2; });
-        s.proxy.hold(direction::down);
-        s.direct.remove(other);
-        co_await eventually([&] { return s.proxy.waiting(direction::down) > 0; });
-        if (hops % 3 == 0) a->cancel();
-        s.proxy.release(direction::down);
-        if (hops % 3 == 1) a->cancel();
-        asio::steady_timer moment(executor, hops * 1200us / rounds);
-        co_await moment.async_wait(asio::use_awaitable);
-        a->cancel();
-        co_await finished(a);
-        if (a->error) {
-            CHECK(a->error == asio::error::operation_aborted);
-            ++left;
-        } else {
-            CHECK(held(a).valid());
-            ++won;
-            held(a) = guard();
-        }
+        co_await race.meet(round, a, [&] { s.direct.remove(other); });
         co_await granted(b);
         co_await held(b).unlock();
-        co_await s.until_line(0);
+        co_await s.until_queue(0);
         s.proxy.forget_frames();
     }
-    CHECK(won > 0);
-    CHECK(left > 0);
+    race.check_both_have_won();
 }
 
 CO_TEST("with || the loser leaves, and a lock that comes too late is given back") {
@@ -201,7 +182,7 @@ CO_TEST("with || the loser leaves, and a lock that comes too late is given back"
         auto first = co_await (s.lock.lock() || timer.async_wait(asio::use_awaitable));
         CHECK(first.index() == 1);
     }
-    co_await s.until_line(1);
+    co_await s.until_queue(1);
     s.direct.remove(other);
     for (int i = 0; i < 20; ++i) {
         timer.expires_after(i * 100us);
@@ -217,7 +198,7 @@ CO_TEST("with || the loser leaves, and a lock that comes too late is given back"
 CO_TEST("a mutex and a client may go while somebody waits") {
     scene s(executor);
     const auto other = queue_up(s.direct, s.path);
-    asking a, b;
+    lock_call a, b;
     {
         client brief(executor, s.proxy.address());
         {
@@ -225,13 +206,13 @@ CO_TEST("a mutex and a client may go while somebody waits") {
             a = ask(m);
             b = ask(m);
         }
-        co_await s.until_line(3);
+        co_await s.until_queue(3);
         CHECK_FALSE(a->done());
     }
     co_await finished(a);
     co_await finished(b);
     CHECK(a->error == errc::closed);
     CHECK(b->error == errc::closed);
-    co_await s.until_line(1);
+    co_await s.until_queue(1);
     s.direct.remove(other);
 }

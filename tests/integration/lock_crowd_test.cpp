@@ -26,10 +26,10 @@ CO_TEST("of a thousand waiters of one client, a release wakes one, and few watch
     scene s(executor);
     const auto other = queue_up(s.direct, s.path);
     std::size_t done = 0;
-    std::vector<asking> all;
+    std::vector<lock_call> all;
     for (std::size_t i = 0; i < many; ++i)
         all.push_back(ask(s.lock, [&] { ++done; }));
-    co_await s.until_line(many + 1);
+    co_await s.until_queue(many + 1);
     co_await eventually([&] { return watches_at(s.path) >= 2; });
     CHECK(watches_at(s.path) <= 20);
 
@@ -52,7 +52,7 @@ CO_TEST("of a thousand waiters of one client, a release wakes one, and few watch
         }
         if (i > 0) held(all[i - 1]) = guard();
     }
-    co_await s.until_line(0);
+    co_await s.until_queue(0);
     co_await eventually([&] { return watches_at(s.path) == 0; });
 }
 
@@ -66,13 +66,13 @@ CO_TEST("of a thousand waiters in as many sessions, a release wakes one, each wi
     co_await granted(first);
     std::deque<client> clients;
     std::deque<mutex> locks;
-    std::vector<asking> all;
+    std::vector<lock_call> all;
     std::size_t done = 0;
     for (std::size_t i = 0; i < many; ++i) {
         auto& zk = clients.emplace_back(executor, s.proxy.address(), short_session(60s));
         auto& m = locks.emplace_back(zk, s.path);
         all.push_back(ask(m, [&] { ++done; }));
-        if (i % 50 == 49) co_await s.until_line(i + 2);
+        if (i % 50 == 49) co_await s.until_queue(i + 2);
     }
     // Each watches the one before and itself, the holder only itself.
     co_await eventually([&] { return watches_at(s.path) == 2 * many + 1; });

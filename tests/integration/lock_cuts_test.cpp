@@ -11,7 +11,7 @@ using namespace paddock::test;
 namespace {
 
 /// Everybody gets the lock, one at a time, in the order of the nodes.
-asio::awaitable<void> all_served(std::vector<asking> waiting) {
+asio::awaitable<void> all_served(std::vector<lock_call> waiting) {
     int before = -1;
     while (!waiting.empty()) {
         const auto a = co_await next_granted(waiting);
@@ -34,7 +34,7 @@ CO_TEST("a connection cut anywhere costs an uncontended lock nothing but time") 
         co_await granted(a);
         CHECK(s.direct.stat(std::string(held(a).path()))->czxid == held(a).fencing_token().zxid);
         co_await unlocked(a);
-        co_await s.until_line(0);
+        co_await s.until_queue(0);
         co_await s.until_connected();
     }
     CHECK(s.proxy.cuts() >= test.full_or_brief(3 * (3 + 3), 3)); // create, list, delete
@@ -52,20 +52,20 @@ CO_TEST("a connection cut anywhere costs a contended lock nothing but time") {
     while (sweep.next()) {
         INFO(sweep.where());
         const auto first = queue_up(s.direct, s.path);
-        std::vector<asking> all;
+        std::vector<lock_call> all;
         for (int i = 0; i < 2; ++i) {
             all.push_back(ask(s.lock));
             all.push_back(ask(others));
             all.push_back(ask(s.lock));
         }
         // One node for each that lives, and no second one after everything was repaired.
-        co_await s.until_line(7);
+        co_await s.until_queue(7);
         co_await s.until_connected();
         co_await s.zk.exists("/");
-        co_await s.until_line(7);
+        co_await s.until_queue(7);
         s.direct.remove(first);
         co_await all_served(all);
-        co_await s.until_line(0);
+        co_await s.until_queue(0);
         co_await s.until_connected();
     }
     CHECK(s.proxy.cuts() >= test.full_or_brief(20, 2));
@@ -76,46 +76,46 @@ CO_TEST("the holder and the waiters outlive a lost connection with their places 
     scene s(executor);
     const auto a = ask(s.lock);
     co_await granted(a);
-    std::vector<asking> rest;
+    std::vector<lock_call> rest;
     for (int i = 0; i < 5; ++i)
         rest.push_back(ask(s.lock));
-    co_await s.until_line(6);
-    const auto before = s.line();
+    co_await s.until_queue(6);
+    const auto before = s.queue();
     for (const auto how : {cut::fin, cut::rst}) {
         const auto connections = s.proxy.accepted();
         s.proxy.cut_all(how);
         co_await eventually([&] { return s.proxy.accepted() > connections; });
         co_await s.until_connected();
         co_await s.zk.exists("/");
-        CHECK(s.line() == before);
+        CHECK(s.queue() == before);
         CHECK(held(a).valid());
     }
     co_await held(a).unlock();
     co_await all_served(rest);
-    co_await s.until_line(0);
+    co_await s.until_queue(0);
 }
 
 CO_TEST("creates whose answers are lost are found again, and none is sent twice") {
     scene s(executor);
     co_await s.zk.connect();
     s.proxy.hold(direction::down);
-    std::vector<asking> all;
+    std::vector<lock_call> all;
     for (int i = 0; i < 50; ++i)
         all.push_back(ask(s.lock));
-    co_await s.until_line(50);
-    const auto before = s.line();
+    co_await s.until_queue(50);
+    const auto before = s.queue();
     s.proxy.forget_frames();
     s.proxy.cut_all(cut::rst);
     s.proxy.release(direction::down);
     co_await granted(all[0]);
-    CHECK(s.line() == before);
+    CHECK(s.queue() == before);
     CHECK(s.sent(opcode::create2) == 0);
     for (const auto& a : all) {
         co_await granted(a);
         CHECK(s.direct.stat(std::string(held(a).path()))->czxid == held(a).fencing_token().zxid);
         co_await held(a).unlock();
     }
-    co_await s.until_line(0);
+    co_await s.until_queue(0);
 }
 
 CO_TEST("a create that nobody waits for any more is cleared away when its answer was lost") {
@@ -123,13 +123,13 @@ CO_TEST("a create that nobody waits for any more is cleared away when its answer
     co_await s.zk.connect();
     s.proxy.hold(direction::down);
     const auto a = ask(s.lock);
-    co_await s.until_line(1);
+    co_await s.until_queue(1);
     a->cancel();
     co_await finished(a);
     CHECK(a->error == asio::error::operation_aborted);
     s.proxy.cut_all(cut::rst);
     s.proxy.release(direction::down);
-    co_await s.until_line(0);
+    co_await s.until_queue(0);
 }
 
 CO_TEST("after a reconnect the deletes go out before what the application wants") {
@@ -137,7 +137,7 @@ CO_TEST("after a reconnect the deletes go out before what the application wants"
     const auto a = ask(s.lock);
     const auto b = ask(s.lock);
     co_await granted(a);
-    co_await s.until_line(2);
+    co_await s.until_queue(2);
     s.proxy.refuse(true);
     s.proxy.cut_all(cut::fin);
     co_await eventually([&] { return s.zk.state() == client_state::suspended; });

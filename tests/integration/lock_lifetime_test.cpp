@@ -44,19 +44,19 @@ TEST_CASE("guards and waiters in coroutine frames may die with their io_context"
         asio::io_context io(1);
         bool holding = false;
         const auto end = std::chrono::steady_clock::now() + scaled(10s);
-        const auto run_until_line = [&](std::size_t nodes) {
-            while (line_at(direct, path).size() < nodes && std::chrono::steady_clock::now() < end)
+        const auto run_until_queue = [&](std::size_t nodes) {
+            while (queue_at(direct, path).size() < nodes && std::chrono::steady_clock::now() < end)
                 io.run_one_for(20ms);
         };
         asio::co_spawn(io, hold_for_ever(path, holding), asio::detached);
-        run_until_line(1);
+        run_until_queue(1);
         for (int i = 0; i < 3; ++i)
             asio::co_spawn(io, wait_for_lock(path), asio::detached);
-        run_until_line(4);
+        run_until_queue(4);
         CHECK(holding);
-        REQUIRE(line_at(direct, path).size() == 4);
+        REQUIRE(queue_at(direct, path).size() == 4);
     }
-    for (const auto& name : line_at(direct, path))
+    for (const auto& name : queue_at(direct, path))
         CHECK(direct.wait_gone(path + '/' + name)); // the session is over, or expires
 }
 
@@ -65,7 +65,7 @@ TEST_CASE("a guard may outlive its mutex, its client and its io_context") {
     guard g, released;
     {
         asio::io_context io(1);
-        client zk(io.get_executor(), shared_server().address(), short_session(1s));
+        client zk(io.get_executor(), shared_server().address());
         {
             mutex m(zk, path), other(zk, path, {.name = "other"});
             const auto a = ask(m), b = ask(other);
@@ -94,7 +94,7 @@ CO_TEST("a client that goes while holding takes its locks along") {
     co_await granted(a);
     const auto told = end_of(held(a));
     const auto b = ask(s.lock);
-    co_await s.until_line(2);
+    co_await s.until_queue(2);
     brief.reset();
     co_await finished(told);
     CHECK(told->error == errc::closed);
@@ -106,7 +106,7 @@ CO_TEST("a client that goes while holding takes its locks along") {
     const auto late = ask(m);
     co_await finished(late);
     CHECK(late->error == errc::closed);
-    CHECK(s.line().size() == 1);
+    CHECK(s.queue().size() == 1);
 }
 
 CO_TEST("an operation that is never awaited does nothing, but a guard in it goes back") {
@@ -122,17 +122,17 @@ CO_TEST("an operation that is never awaited does nothing, but a guard in it goes
     CHECK(s.requests() == std::vector<std::int32_t>{opcode::exists});
     {
         guard g = co_await s.lock.lock();
-        CHECK(s.line().size() == 1);
+        CHECK(s.queue().size() == 1);
         auto never = g.unlock();
     }
-    co_await s.until_line(0);
+    co_await s.until_queue(0);
     {
         guard g = co_await s.lock.lock();
         auto never = g.unlock(asio::deferred);
         CHECK_FALSE(g);
         auto neither = std::move(never);
     }
-    co_await s.until_line(0);
+    co_await s.until_queue(0);
 }
 
 namespace {

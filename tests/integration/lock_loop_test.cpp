@@ -102,7 +102,7 @@ TEST_CASE("ten thousand waiters are served in order on one thread, by short hand
         CHECK(serving <= limit_ms);
         CHECK(each <= 4096);
     }
-    CHECK(watch.run_until([&] { return line_at(direct, path).empty(); }, 10s));
+    CHECK(watch.run_until([&] { return queue_at(direct, path).empty(); }, 10s));
     const auto closed = start([&](auto token) { zk.close(std::move(token)); });
     REQUIRE(watch.run_until([&] { return closed->done(); }, 10s));
 }

@@ -1,6 +1,7 @@
 // What others do to the nodes before a waiter, and to its own.
 
 #include "support/lock_harness.hpp"
+#include "support/stall_meter.hpp"
 
 #include <doctest/doctest.h>
 
@@ -11,7 +12,7 @@ using namespace paddock::test;
 
 namespace {
 
-std::string node_of(scene& s, std::size_t place) { return s.path + '/' + s.line().at(place); }
+std::string node_of(scene& s, std::size_t place) { return s.path + '/' + s.queue().at(place); }
 
 asio::awaitable<void> until_watching(scene& s) {
     co_await eventually([&] { return s.proxy.count(direction::down, opcode::get) >= 2; });
@@ -63,7 +64,7 @@ CO_TEST("a waiter is served however its neighbours' deletes fall in time") {
         co_await granted(a);
         co_await held(a).unlock();
     }
-    CHECK(s.line().empty());
+    CHECK(s.queue().empty());
 }
 
 CO_TEST("a changed node is not a deleted one, and its waiter still hears of its end") {
@@ -84,7 +85,7 @@ CO_TEST("a changed node is not a deleted one, and its waiter still hears of its 
     CHECK_FALSE(a->done());
     s.direct.remove(other);
     co_await granted(a);
-    CHECK(s.line().size() == 1);
+    CHECK(s.queue().size() == 1);
 }
 
 CO_TEST("a waiter hears of a delete that happened while it was disconnected") {
@@ -125,7 +126,7 @@ CO_TEST("a waiter whose node was deleted by hand queues again, behind who came m
         switch (std::get<hears>(round)) {
         case hears::one_by_one:
             s.direct.remove(node_of(s, 1));
-            co_await s.until_line(3);
+            co_await s.until_queue(3);
             s.direct.remove(first);
             break;
         case hears::both_at_once:
@@ -142,7 +143,7 @@ CO_TEST("a waiter whose node was deleted by hand queues again, behind who came m
             s.direct.remove(first);
             s.proxy.refuse(false);
         }
-        co_await s.until_line(2);
+        co_await s.until_queue(2);
         CHECK(node_of(s, 0) == third);
         co_await s.until_connected();
         co_await s.zk.exists("/");
@@ -158,10 +159,10 @@ CO_TEST("a waiter behind a local holder whose node was deleted by hand queues ag
     co_await granted(a);
     const auto b = ask(s.lock);
     const auto c = ask(s.lock);
-    co_await s.until_line(3);
+    co_await s.until_queue(3);
     const auto other = queue_up(s.direct, s.path);
     s.direct.remove(node_of(s, 1));
-    co_await eventually([&] { return s.line().size() == 4 && node_of(s, 2) == other; });
+    co_await eventually([&] { return s.queue().size() == 4 && node_of(s, 2) == other; });
     co_await held(a).unlock();
     co_await granted(c);
     co_await held(c).unlock();
@@ -183,7 +184,7 @@ CO_TEST("a waiter whose node is not known to exist is not granted, whoever gives
     const auto other = queue_up(s.direct, s.path);
     held(a) = guard();
     s.proxy.release(direction::up);
-    co_await eventually([&] { return s.line().size() == 2 && node_of(s, 0) == other; });
+    co_await eventually([&] { return s.queue().size() == 2 && node_of(s, 0) == other; });
     co_await s.zk.exists("/");
     CHECK_FALSE(b->done());
     s.direct.remove(other);
@@ -207,7 +208,7 @@ CO_TEST("after a reconnect a waiter looks for its node before it is granted") {
         const auto other = queue_up(s.direct, s.path);
         s.direct.remove(first);
         s.proxy.refuse(false);
-        co_await s.until_line(2);
+        co_await s.until_queue(2);
         co_await s.until_connected();
         co_await s.zk.exists("/");
         REQUIRE_FALSE(a->done());
@@ -228,12 +229,13 @@ CO_TEST("a holder whose node was deleted by hand learns it soon, and the next is
         if (!young) // then its node is watched
             co_await eventually([&] { return s.proxy.count(direction::down, opcode::get) == 1; });
         const auto b = ask(s.lock);
-        co_await s.until_line(2);
+        co_await s.until_queue(2);
+        const stall_meter stalls;
         const auto begin = std::chrono::steady_clock::now();
         s.direct.remove(path);
         co_await finished(told);
         const auto time = std::chrono::steady_clock::now() - begin;
-        CHECK(time < scaled(young ? 300ms : 200ms));
+        CHECK(time < scaled(young ? 300ms : 200ms) + stalls.allowance());
         CHECK(told->error == errc::node_deleted);
         CHECK_FALSE(held(a).valid());
         co_await granted(b);
@@ -243,7 +245,7 @@ CO_TEST("a holder whose node was deleted by hand learns it soon, and the next is
         CHECK(end->error == errc::lock_lost);
         CHECK(held(b).valid());
         co_await held(b).unlock();
-        CHECK(s.line().empty());
+        CHECK(s.queue().empty());
     }
 }
 
@@ -251,22 +253,22 @@ CO_TEST("a directory deleted by hand under its contenders does not stop them") {
     scene s(executor);
     const auto a = ask(s.lock);
     co_await granted(a);
-    std::vector<asking> rest;
+    std::vector<lock_call> rest;
     for (int i = 0; i < 4; ++i)
         rest.push_back(ask(s.lock));
-    co_await s.until_line(5);
+    co_await s.until_queue(5);
     s.direct.remove_all(s.path);
     const auto told = end_of(held(a));
     co_await finished(told);
     CHECK(told->error == errc::node_deleted);
-    std::vector<asking> open = rest;
+    std::vector<lock_call> open = rest;
     while (!open.empty()) {
-        const auto done = [](const asking& x) { return x->done(); };
+        const auto done = [](const lock_call& x) { return x->done(); };
         co_await eventually([&] { return std::any_of(open.begin(), open.end(), done); });
         const auto next = std::find_if(open.begin(), open.end(), done);
         co_await granted(*next);
         co_await held(*next).unlock();
         open.erase(next);
     }
-    co_await s.until_line(0);
+    co_await s.until_queue(0);
 }

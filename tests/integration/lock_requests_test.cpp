@@ -23,7 +23,7 @@ CO_TEST("an uncontended lock asks everything in one flight, and gives back with 
     s.proxy.forget_frames();
     s.proxy.hold(direction::down);
     const auto a = ask(s.lock);
-    co_await eventually([&] { return s.proxy.waiting(direction::down) == 2; });
+    co_await eventually([&] { return s.proxy.waiting(direction::down) >= 2; });
     CHECK(s.requests() == join);
     CHECK_FALSE(a->done());
     s.proxy.release(direction::down);
@@ -35,7 +35,7 @@ CO_TEST("an uncontended lock asks everything in one flight, and gives back with 
     auto seen = s.requests();
     std::erase(seen, opcode::get); // a hold that is older than 100 ms watches its node
     CHECK(seen == codes{opcode::remove});
-    CHECK(s.line().empty());
+    CHECK(s.queue().empty());
 }
 
 CO_TEST("a lock whose directory is missing makes it, as a container or as a persistent node") {
@@ -48,7 +48,7 @@ CO_TEST("a lock whose directory is missing makes it, as a container or as a pers
         const auto a = ask(m);
         co_await granted(a);
         CHECK(held(a).path().starts_with(root + "/a/b/_c_"));
-        CHECK(line_at(direct, root + "/a/b").size() == 1);
+        CHECK(queue_at(direct, root + "/a/b").size() == 1);
         // root, a and b; b after a first try that finds a missing, and that after one for root
         CHECK(proxy.count(direction::up, opcode::create_container) == (persistent ? 0 : 5));
         co_await held(a).unlock();
@@ -94,9 +94,9 @@ CO_TEST("a lock goes from one local waiter to the next without a question in bet
     held(b) = guard();
     co_await granted(c);
     CHECK(held(c).fencing_token() > held(b).fencing_token());
-    CHECK(s.line().size() == 3);
+    CHECK(s.queue().size() == 3);
     s.proxy.release(direction::up);
-    co_await s.until_line(1);
+    co_await s.until_queue(1);
     co_await held(c).unlock();
 }
 
@@ -155,7 +155,7 @@ CO_TEST("try_lock that loses the race to a later look leaves nothing, and does n
     CHECK_FALSE(a->error);
     CHECK_FALSE(held(a));
     s.proxy.release(direction::up);
-    co_await s.until_line(1);
+    co_await s.until_queue(1);
 }
 
 CO_TEST("try_lock can let the server catch up first, in the same flight") {
@@ -165,7 +165,7 @@ CO_TEST("try_lock can let the server catch up first, in the same flight") {
     s.proxy.forget_frames();
     s.proxy.hold(direction::down);
     const auto a = ask_now(s.lock);
-    co_await eventually([&] { return s.proxy.waiting(direction::down) == 2; });
+    co_await eventually([&] { return s.proxy.waiting(direction::down) >= 2; });
     CHECK(s.requests() == codes{opcode::sync, opcode::children2});
     s.proxy.release(direction::down);
     co_await finished(a);
@@ -187,8 +187,7 @@ CO_TEST("try_lock without a connection fails at once") {
     CHECK(a->error == errc::not_connected);
     a = ask_for(s.lock, 0s);
     co_await finished(a);
-    CHECK_FALSE(a->error);
-    CHECK_FALSE(held(a));
+    CHECK(a->error == errc::not_connected);
     s.proxy.refuse(false);
     co_await s.until_connected();
     CHECK(s.sent(opcode::create2) == 0);

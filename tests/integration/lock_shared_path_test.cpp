@@ -21,7 +21,7 @@ asio::awaitable<void> look_around(mutex& m) {
     co_await held(a).unlock();
 }
 
-asio::awaitable<void> refused(asking a) {
+asio::awaitable<void> refused(lock_call a) {
     co_await finished(a);
     CHECK_MESSAGE(a->error == zk_errc::no_auth, a->error.message());
     CHECK_FALSE(held(a));
@@ -40,18 +40,18 @@ CO_TEST("locks of different names at one path do not exclude each other, nor swe
     co_await granted(a);
     co_await granted(b);
     const auto second = ask(alpha);
-    co_await s.until_line(4);
+    co_await s.until_queue(4);
     CHECK_FALSE(second->done());
     for (int i = 0; i < 3; ++i) {
         mutex another(s.zk, s.path, {.name = "another"});
         co_await look_around(another);
     }
-    CHECK(s.line().size() == 4);
+    CHECK(s.queue().size() == 4);
     CHECK(held(plain).valid());
     CHECK(held(a).valid());
     co_await held(a).unlock();
     co_await granted(second);
-    CHECK(s.line().size() == 3);
+    CHECK(s.queue().size() == 3);
 }
 
 CO_TEST("a listing sweeps the orphans of its own session, and nothing else") {
@@ -67,7 +67,7 @@ CO_TEST("a listing sweeps the orphans of its own session, and nothing else") {
         co_await s.zk.create(s.path + "/_c_01234567-89ab-4cde-8f01-23456789abcd-latch-", "", how);
     const auto curator = queue_up(s.direct, s.path, "latch-");
     co_await look_around(s.lock);
-    co_await s.until_line(2);
+    co_await s.until_queue(2);
     CHECK(s.direct.exists(latch.path));
     CHECK(s.direct.exists(curator));
     CHECK_FALSE(s.direct.exists(orphan.path));
@@ -83,7 +83,7 @@ CO_TEST("Curator's, kazoo's and Go's contenders are waited for") {
         const auto now = ask_for(s.lock, 0s);
         co_await finished(now);
         const auto a = ask(s.lock);
-        co_await s.until_line(2);
+        co_await s.until_queue(2);
         co_await s.zk.exists("/");
         CHECK_FALSE(a->done());
         s.direct.remove(other);
@@ -94,7 +94,7 @@ CO_TEST("Curator's, kazoo's and Go's contenders are waited for") {
     for (const std::string name : {"/stranger-", "/block-", "/_c_01234567-lock-"})
         s.direct.create(s.path + name, "", node_mode::ephemeral_sequential);
     co_await look_around(s.lock);
-    CHECK(s.line().size() == 3);
+    CHECK(s.queue().size() == 3);
 }
 
 CO_TEST("a lock below the client's root meets the same lock of a client without one") {
@@ -106,7 +106,7 @@ CO_TEST("a lock below the client's root meets the same lock of a client without 
     co_await granted(a);
     CHECK(held(a).path().starts_with("/lock/_c_"));
     const auto b = ask(s.lock);
-    co_await s.until_line(2);
+    co_await s.until_queue(2);
     CHECK_FALSE(b->done());
     co_await held(a).unlock();
     co_await granted(b);
@@ -133,7 +133,7 @@ CO_TEST("who may not create the lock's node is told so") {
     co_await refused(ask_for(s.lock, 5s));
     mutex below(s.zk, s.path + "/below/it");
     co_await refused(ask(below));
-    CHECK(s.line().empty());
+    CHECK(s.queue().empty());
     s.direct.set_acl(s.path, without(0));
     co_await look_around(s.lock);
 }
@@ -144,7 +144,7 @@ CO_TEST("who may not list the lock's directory is told so, and leaves no node") 
     co_await refused(ask(s.lock));
     co_await refused(ask_now(s.lock));
     s.direct.set_acl(s.path, without(0));
-    co_await s.until_line(0);
+    co_await s.until_queue(0);
     co_await look_around(s.lock);
 }
 
@@ -179,7 +179,7 @@ CO_TEST("an own node that may not be read does not stop the lock") {
     const auto other = queue_up(s.direct, s.path);
     const auto a = ask(s.lock);
     const auto b = ask(s.lock);
-    co_await s.until_line(3);
+    co_await s.until_queue(3);
     s.direct.remove(other);
     co_await granted(a);
     co_await held(a).unlock();
@@ -207,5 +207,5 @@ CO_TEST("a delete that is not allowed is reported, and its waiting can be ended"
     co_await finished(end);
     CHECK(end->error == asio::error::operation_aborted);
     co_await s.zk.close(); // takes the node along
-    co_await s.until_line(0);
+    co_await s.until_queue(0);
 }

@@ -38,28 +38,29 @@ TEST_CASE("every call of the table does what it says") {
     CHECK(numbered.stat->ephemeral_owner == h.pump->session_id());
     CHECK(h.wait(h.create(root + "/c", create_mode::container)).rc == ok);
 
-    const auto listed = h.wait(h.submit(
-        [&](auto& table, auto who) { return table.children(root, false, std::move(who)); }));
+    const auto listed = h.wait(h.submit([&](auto& table, auto reply_to) {
+        return table.children(root, false, std::move(reply_to));
+    }));
     CHECK(listed.names.size() == 2);
     CHECK(listed.stat->num_children == 2);
 
-    const auto set = h.wait(
-        h.submit([&](auto& table, auto who) { return table.set(root, {}, 0, std::move(who)); }));
+    const auto set = h.wait(h.submit(
+        [&](auto& table, auto reply_to) { return table.set(root, {}, 0, std::move(reply_to)); }));
     CHECK(set.stat->version == 1);
     CHECK(h.wait(h.get(root)).value.empty());
-    const auto synced =
-        h.wait(h.submit([&](auto& table, auto who) { return table.sync(root, std::move(who)); }));
+    const auto synced = h.wait(h.submit(
+        [&](auto& table, auto reply_to) { return table.sync(root, std::move(reply_to)); }));
     CHECK(synced.rc == ok);
 
     const acl restricted{{permission::read, "world", "anyone"}};
-    CHECK(h.wait(h.submit([&](auto& table, auto who) {
-               return table.set_acl(root + "/c", restricted, any_version, std::move(who));
+    CHECK(h.wait(h.submit([&](auto& table, auto reply_to) {
+               return table.set_acl(root + "/c", restricted, any_version, std::move(reply_to));
            })).rc == ok);
-    CHECK(h.wait(h.submit([&](auto& table, auto who) {
-               return table.get_acl(root + "/c", std::move(who));
+    CHECK(h.wait(h.submit([&](auto& table, auto reply_to) {
+               return table.get_acl(root + "/c", std::move(reply_to));
            })).entries == restricted);
-    CHECK(h.wait(h.submit([&](auto& table, auto who) {
-               return table.remove(root + "/c", any_version, std::move(who));
+    CHECK(h.wait(h.submit([&](auto& table, auto reply_to) {
+               return table.remove(root + "/c", any_version, std::move(reply_to));
            })).rc == ok);
     CHECK(h.wait(h.get(root + "/c")).rc == static_cast<int>(zk_errc::no_node));
     CHECK(h.wait(h.get(std::string("/a\0b", 4))).rc == native::code::bad_arguments);
@@ -70,8 +71,8 @@ TEST_CASE("a multi is done whole or not at all, and what would kill the C client
     REQUIRE(h.connect());
     const std::string root = fresh_root();
     const auto multi = [&](std::vector<operation> steps) {
-        return h.wait(
-            h.submit([&](auto& table, auto who) { return table.multi(steps, std::move(who)); }));
+        return h.wait(h.submit(
+            [&](auto& table, auto reply_to) { return table.multi(steps, std::move(reply_to)); }));
     };
 
     const auto done = multi({op::create{root, "a"},
@@ -110,8 +111,8 @@ TEST_CASE("a watch is told of once, and a removed one never") {
     CHECK(h.wait(h.get(root, true)).rc == ok);
     CHECK(h.wait(h.exists(root + "/new", true)).rc == static_cast<int>(zk_errc::no_node));
     CHECK(h.wait(h.get(root + "/quiet", true)).rc == ok);
-    const auto removed = h.wait(h.submit([&](auto& table, auto who) {
-        return table.remove_watches(root + "/quiet", std::move(who));
+    const auto removed = h.wait(h.submit([&](auto& table, auto reply_to) {
+        return table.remove_watches(root + "/quiet", std::move(reply_to));
     }));
     CHECK(removed.rc == ok);
 
@@ -134,8 +135,8 @@ TEST_CASE("a restarted server gets the session back, its watches and credentials
     const auto session = h.pump->session_id();
     const auto first = h.pump->connected_since();
     const std::string root = fresh_root();
-    CHECK(h.wait(h.submit([&](auto& table, auto who) {
-               return table.create(root, "x", {.acl = creator_acl()}, std::move(who));
+    CHECK(h.wait(h.submit([&](auto& table, auto reply_to) {
+               return table.create(root, "x", {.acl = creator_acl()}, std::move(reply_to));
            })).rc == ok);
     CHECK(h.wait(h.get(root, true)).rc == ok);
 
@@ -149,8 +150,8 @@ TEST_CASE("a restarted server gets the session back, its watches and credentials
     CHECK(h.pump->connected_since() > first);
     CHECK(h.wait(h.get(root)).value == "x");
     CHECK(h.user.watches.empty());
-    CHECK(h.wait(h.submit([&](auto& table, auto who) {
-               return table.remove(root, any_version, std::move(who));
+    CHECK(h.wait(h.submit([&](auto& table, auto reply_to) {
+               return table.remove(root, any_version, std::move(reply_to));
            })).rc == ok);
     CHECK(h.user.watches.size() == 1);
     CHECK_FALSE(h.user.over);

@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
+
 using namespace paddock;
 using namespace paddock::test;
 
@@ -48,7 +50,7 @@ CO_TEST("after a lost hold the old guards stay lost, and the owner queues anew")
         CHECK(end_a->error == reason);
         CHECK(end_b->error == reason);
         const auto c = s.ask(me); // while the old guards are still there
-        co_await s.until_line(2);
+        co_await s.until_queue(2);
         CHECK_FALSE(c->done());
         s.direct.remove(other);
         co_await granted(c);
@@ -64,7 +66,7 @@ CO_TEST("after a lost hold the old guards stay lost, and the owner queues anew")
         co_await unlocked(c);
         co_await held(d).verify();
         co_await unlocked(d);
-        CHECK(s.line().empty());
+        CHECK(s.queue().empty());
     }
 }
 
@@ -87,7 +89,7 @@ CO_TEST("a connection cut anywhere changes nothing for owners who wait and hold"
         co_await unlocked(a);
         co_await granted(c);
         co_await unlocked(c);
-        co_await s.until_line(0);
+        co_await s.until_queue(0);
         co_await s.until_connected();
     }
     CHECK(s.proxy.cuts() >= test.full_or_brief(18, 3));
@@ -103,7 +105,7 @@ CO_TEST("waiting owners queue again when the session expires, or fail if they ar
         const auto other = queue_up(s.direct, s.path);
         const auto a = s.ask(me);
         const auto b = s.ask(me);
-        co_await s.until_line(2);
+        co_await s.until_queue(2);
         s.expire();
         if (wish == on_expiry::fail) {
             co_await finished(a);
@@ -112,7 +114,7 @@ CO_TEST("waiting owners queue again when the session expires, or fail if they ar
             CHECK(b->error == errc::session_expired);
             continue;
         }
-        co_await eventually([&] { return s.zk.epoch() == 2 && s.line().size() == 2; });
+        co_await eventually([&] { return s.zk.epoch() >= 2 && s.queue().size() == 2; });
         s.direct.remove(other);
         co_await granted(a);
         co_await granted(b);
@@ -122,7 +124,7 @@ CO_TEST("waiting owners queue again when the session expires, or fail if they ar
 CO_TEST("guards and waiters outlive the mutex, and end with the client") {
     scene s(executor);
     const owner one, two;
-    asking a, b;
+    lock_call a, b;
     under_way<> told;
     {
         client brief(executor, s.proxy.address());
@@ -132,7 +134,7 @@ CO_TEST("guards and waiters outlive the mutex, and end with the client") {
             co_await granted(a);
             b = start<guard>([&](auto token) { m.lock(two, std::move(token)); });
         }
-        co_await s.until_line(2);
+        co_await s.until_queue(2);
         CHECK(held(a).valid());
         told = end_of(held(a));
     }
@@ -140,10 +142,10 @@ CO_TEST("guards and waiters outlive the mutex, and end with the client") {
     co_await finished(told);
     CHECK(b->error == errc::closed);
     CHECK(told->error == errc::closed);
-    co_await s.until_line(0);
+    co_await s.until_queue(0);
 }
 
-CO_TEST("try_lock without a connection fails at once, with a limit it is given up") {
+CO_TEST("try_lock without a connection fails at once, and so it does with a limit of nothing") {
     recursive_scene s(executor);
     s.proxy.refuse(true);
     const owner me;
@@ -153,8 +155,86 @@ CO_TEST("try_lock without a connection fails at once, with a limit it is given u
     co_await finished(tried);
     co_await finished(limited);
     CHECK(tried->error == errc::not_connected);
-    CHECK_FALSE(limited->error);
-    CHECK_FALSE(held(limited));
+    CHECK(limited->error == errc::not_connected);
     s.proxy.refuse(false);
     co_await granted(waits);
+}
+
+namespace {
+
+/// The lease lapses while the session lives on, and so does the node: the server hears the client,
+/// which hears nothing.
+asio::awaitable<void> let_lapse(recursive_scene& s, guard& g) {
+    const auto end = end_of(g);
+    s.proxy.hold(direction::down);
+    co_await finished(end);
+    CHECK(end->error == errc::lease_lapsed);
+    s.proxy.release(direction::down);
+    co_await s.until_connected();
+}
+
+/// Somebody asks for the lock, and its holder has agreed to be asked.
+asio::awaitable<void> let_revoke(recursive_scene& s, guard& g) {
+    const auto end = end_of(g);
+    s.direct.set(std::string(g.path()), "__REVOKE__");
+    co_await finished(end);
+    CHECK(end->error == errc::revoked);
+}
+
+} // namespace
+
+CO_TEST("an owner whose hold is over, but whose node is there, does not wait for itself") {
+    mutex_options terms;
+    terms.revocable = true;
+    const std::array ways{&let_lapse, &let_revoke};
+    for (std::size_t n = 0; test.begin_round(n, ways.size()); ++n) {
+        const auto end_hold = ways[n];
+        recursive_scene s(executor, short_session(test.full_or_brief(2s, 1s)), terms);
+        const owner me, other;
+        const auto a = s.ask(me);
+        const auto b = s.ask(me);
+        co_await granted(a);
+        co_await granted(b);
+        co_await end_hold(s, held(a));
+        for (auto* const guards_left : {&held(a), &held(b)}) {
+            const auto waits = s.ask(me);
+            const auto limited = s.ask_for(me, 1h);
+            const auto tried = s.ask_now(me);
+            co_await finished(waits);
+            co_await finished(limited);
+            co_await finished(tried);
+            CHECK(waits->error == errc::would_deadlock);
+            CHECK(limited->error == errc::would_deadlock);
+            CHECK_FALSE(tried->error); // it does not wait
+            CHECK_FALSE(held(tried));
+            CHECK(s.queue().size() == 1);
+            *guards_left = guard();
+        }
+        const auto next = s.ask(other); // no one's way is blocked
+        co_await granted(next);
+        co_await unlocked(next);
+        const auto again = s.ask(me);
+        co_await granted(again);
+        co_await unlocked(again);
+        CHECK(s.queue().empty());
+    }
+}
+
+CO_TEST("an owner whose hold has lapsed queues anew when its node has been deleted") {
+    recursive_scene s(executor, short_session(test.full_or_brief(2s, 1s)));
+    const owner me;
+    const auto a = s.ask(me);
+    co_await granted(a);
+    co_await let_lapse(s, held(a));
+    s.direct.remove(s.path + '/' + s.queue().at(0));
+    lock_call next;
+    co_await eventually([&]() -> asio::awaitable<bool> {
+        next = s.ask(me);
+        co_await finished(next);
+        co_return next->error != errc::would_deadlock; // its client has heard of the delete
+    });
+    CHECK(held(next).valid());
+    CHECK_FALSE(held(a).valid());
+    held(a) = guard();
+    co_await held(next).verify();
 }

@@ -28,10 +28,10 @@ CO_TEST("an owner takes its lock again without a request, and gives it back with
     co_await unlocked(limited);
     held(tried) = guard();
     CHECK(s.requests().size() == before);
-    CHECK(s.line().size() == 1);
+    CHECK(s.queue().size() == 1);
     CHECK(held(again).valid());
     co_await unlocked(again);
-    CHECK(s.line().empty());
+    CHECK(s.queue().empty());
     CHECK(s.sent(opcode::remove) == 1);
 }
 
@@ -43,7 +43,7 @@ CO_TEST("the last guard's unlock waits for the node, also if another guard has j
     const auto busy = start([&](auto token) { s.zk.connect(std::move(token)); }); // is first
     first = guard();
     co_await second.unlock();
-    CHECK(s.line().empty());
+    CHECK(s.queue().empty());
     co_await finished(busy);
 }
 
@@ -82,7 +82,7 @@ CO_TEST("other owners of the same process queue like anyone") {
     co_await granted(a);
     const auto b = s.ask(two);
     const auto plain = test::ask(s.lock);
-    co_await s.until_line(3);
+    co_await s.until_queue(3);
     const auto busy = s.ask_now(two);
     co_await finished(busy);
     CHECK_FALSE(busy->error);
@@ -100,7 +100,7 @@ CO_TEST("other owners of the same process queue like anyone") {
     held(b) = guard();
     co_await granted(plain);
     held(plain) = guard();
-    co_await s.until_line(0);
+    co_await s.until_queue(0);
 }
 
 CO_TEST("two objects for one path know nothing of each other; copies do") {
@@ -114,9 +114,9 @@ CO_TEST("two objects for one path know nothing of each other; copies do") {
     CHECK(by_copy.valid());
     const auto by_other = co_await other.try_lock(me);
     CHECK_FALSE(by_other);
-    const auto line = co_await s.again.contenders();
-    REQUIRE(line.size() == 1);
-    CHECK(line[0].path == held(a).path());
+    const auto queue = co_await s.again.contenders();
+    REQUIRE(queue.size() == 1);
+    CHECK(queue[0].path == held(a).path());
 }
 
 CO_TEST("first locks of one owner at one time share one place, whoever of them leaves") {
@@ -128,7 +128,7 @@ CO_TEST("first locks of one owner at one time share one place, whoever of them l
     const auto c = s.ask_for(me, 50ms);
     const auto d = s.ask(me);
     const auto busy = s.ask_now(me);
-    co_await s.until_line(2);
+    co_await s.until_queue(2);
     co_await finished(c);
     co_await finished(busy);
     CHECK_FALSE(held(c));
@@ -136,15 +136,15 @@ CO_TEST("first locks of one owner at one time share one place, whoever of them l
     a->cancel();
     co_await finished(a);
     CHECK(a->error == asio::error::operation_aborted);
-    CHECK(s.line().size() == 2);
+    CHECK(s.queue().size() == 2);
     CHECK(s.sent(opcode::create2) == 1);
     s.direct.remove(other);
     co_await granted(b);
     co_await granted(d);
     co_await unlocked(b);
-    CHECK(s.line().size() == 1);
+    CHECK(s.queue().size() == 1);
     co_await unlocked(d);
-    CHECK(s.line().empty());
+    CHECK(s.queue().empty());
 }
 
 CO_TEST("a try_lock and a lock of one owner at one time do not wait for each other") {
@@ -158,7 +158,7 @@ CO_TEST("a try_lock and a lock of one owner at one time do not wait for each oth
         co_await finished(tried);
         if (held(tried)) co_await unlocked(tried);
         co_await unlocked(waits);
-        co_await s.until_line(0);
+        co_await s.until_queue(0);
     }
     { // taken: the one is told, the other waits
         const auto other = queue_up(s.direct, s.path);
@@ -167,12 +167,12 @@ CO_TEST("a try_lock and a lock of one owner at one time do not wait for each oth
         co_await finished(tried);
         CHECK_FALSE(tried->error);
         CHECK_FALSE(held(tried));
-        co_await s.until_line(2);
+        co_await s.until_queue(2);
         CHECK_FALSE(waits->done());
         s.direct.remove(other);
         co_await granted(waits);
         co_await unlocked(waits);
-        CHECK(s.line().empty());
+        CHECK(s.queue().empty());
     }
 }
 
@@ -203,9 +203,9 @@ CO_TEST("the last waiter of an owner who leaves takes the place along, at any po
             const auto next = s.ask(me); // a place of its own
             s.proxy.release(at.way);
             co_await granted(next);
-            co_await s.until_line(1);
+            co_await s.until_queue(1);
             co_await unlocked(next);
-            CHECK(s.line().empty());
+            CHECK(s.queue().empty());
         }
 }
 

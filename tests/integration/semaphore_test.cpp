@@ -56,10 +56,10 @@ CO_TEST("no more leases than permits, over several clients, and first come, firs
     semaphore_scene s(executor);
     client other(executor, shared_server().address());
     semaphore theirs(other, s.path, 2);
-    std::vector<asking> all;
+    std::vector<lock_call> all;
     for (std::size_t i = 0; i < 8; ++i) {
         all.push_back(i % 2 == 0 ? ask(s.pool) : ask(theirs));
-        // In the line one after the other; those with a lease have left it.
+        // In the queue one after the other; those with a lease have left it.
         co_await eventually([&] {
             const auto served = static_cast<std::size_t>(
                 std::count_if(all.begin(), all.end(), [](const auto& a) { return a->done(); }));
@@ -135,12 +135,10 @@ CO_TEST("trying without a connection") {
     CHECK(a->error == errc::not_connected);
     const auto b = ask_for(s.pool, 1, 0s);
     co_await finished(b);
-    CHECK_FALSE(b->error);
-    CHECK_FALSE(held(b));
+    CHECK(b->error == errc::not_connected);
     const auto c = ask_for(s.pool, 1, 50ms);
     co_await finished(c);
-    CHECK_FALSE(c->error);
-    CHECK_FALSE(held(c));
+    CHECK(c->error == errc::not_connected);
 }
 
 CO_TEST("a time limit is one for everything, and leaves nothing") {
@@ -148,8 +146,9 @@ CO_TEST("a time limit is one for everything, and leaves nothing") {
     const auto a = ask(s.pool);
     co_await granted(a);
     const auto both = ask_for(s.pool, 2, 100ms);
-    const auto behind = ask_for(s.pool, 1, scaled(2s));
-    co_await s.until(3, 2);
+    const auto behind = ask_for(s.pool, 1, scaled(8s));
+    co_await eventually(
+        [&] { return both->done() || (s.leases().size() == 3 && s.locks().size() == 2); });
     co_await finished(both);
     CHECK_FALSE(both->error);
     CHECK_FALSE(held(both));
@@ -212,7 +211,7 @@ CO_TEST("a lease that is deleted while its owner waits is made again") {
     co_await s.until(0, 0);
 }
 
-CO_TEST("a place in the line that is deleted while its owner waits for permits is taken anew") {
+CO_TEST("a place in the queue that is deleted while its owner waits for permits is taken anew") {
     semaphore_scene s(executor);
     const auto theirs = s.foreign_lease();
     const auto a = ask(s.pool, 2);
@@ -269,7 +268,7 @@ CO_TEST("who waits has one watch on the leases, and who got its permits has none
     semaphore_scene s(executor);
     const auto theirs = s.foreign_lease();
     const auto more = s.foreign_lease();
-    std::vector<asking> all;
+    std::vector<lock_call> all;
     for (int i = 0; i < 5; ++i)
         all.push_back(ask(s.pool));
     co_await s.until(3, 5);
@@ -284,7 +283,7 @@ CO_TEST("who waits has one watch on the leases, and who got its permits has none
         }) >= 2;
     });
     // The leases of the first two once they are old enough, one look at the directory, and the
-    // places of those who stand in the line.
+    // places of those who stand in the queue.
     co_await eventually([&] { return s.locks().size() == 3 && watches(s) <= 2 + 1 + 3; });
     for (auto& a : all) {
         co_await granted(a);

@@ -15,10 +15,10 @@ struct shared_scene : scene {
 
     shared_mutex rw;
 
-    asking write() {
+    lock_call write() {
         return start<guard>([&](auto token) { rw.lock(std::move(token)); });
     }
-    asking read() {
+    lock_call read() {
         return start<guard>([&](auto token) { rw.lock_shared(std::move(token)); });
     }
 };
@@ -32,9 +32,9 @@ CO_TEST("readers share the lock, and a writer has it alone, in the order of thei
     co_await granted(first);
     co_await granted(second);
     const auto writer = s.write();
-    co_await s.until_line(3);
+    co_await s.until_queue(3);
     const auto late = s.read();
-    co_await s.until_line(4);
+    co_await s.until_queue(4);
     CHECK_FALSE(writer->done());
     co_await held(first).unlock();
     CHECK_FALSE(writer->done());
@@ -63,11 +63,11 @@ CO_TEST("try_lock and try_lock_shared write nothing when they cannot have the lo
     const guard again = co_await s.rw.try_lock_shared();
     CHECK(again.valid());
     const auto writer = s.write();
-    co_await s.until_line(3);
+    co_await s.until_queue(3);
     CHECK_FALSE(co_await theirs.try_lock_shared());
     CHECK_FALSE(co_await s.rw.try_lock_shared());
     CHECK_FALSE(co_await theirs.try_lock_shared_for(1ms));
-    co_await s.until_line(3);
+    co_await s.until_queue(3);
 }
 
 CO_TEST("a reader watches its nearest preceding writer only, as Curator's readers are waited for") {
@@ -75,14 +75,14 @@ CO_TEST("a reader watches its nearest preceding writer only, as Curator's reader
     const auto w = queue_up(s.direct, s.path, "__WRIT__");
     const auto r = queue_up(s.direct, s.path, "__READ__");
     const auto reader = s.read();
-    co_await s.until_line(3);
+    co_await s.until_queue(3);
     co_await eventually([&] { return s.sent(opcode::get) == 2; });
     CHECK_FALSE(reader->done());
     s.direct.remove(r);
     s.direct.remove(w);
     co_await granted(reader);
     const auto writer = s.write();
-    co_await s.until_line(2);
+    co_await s.until_queue(2);
     co_await held(reader).unlock();
     co_await granted(writer);
 }
@@ -91,7 +91,7 @@ CO_TEST("A2: a writer waits for the node that Curator leaves when it downgrades"
     shared_scene s(executor);
     const auto w = queue_up(s.direct, s.path, "__WRIT__");
     const auto writer = s.write();
-    co_await s.until_line(2);
+    co_await s.until_queue(2);
     co_await eventually([&] { return s.sent(opcode::get) == 2; });
     auto r = w;
     r.replace(r.find("__WRIT__"), 8, "__READ__");
@@ -100,7 +100,7 @@ CO_TEST("A2: a writer waits for the node that Curator leaves when it downgrades"
     // It looks again, and watches the reader's node.
     co_await eventually([&] { return s.sent(opcode::get) == 3; });
     const auto reader = s.read(); // behind the writer
-    co_await s.until_line(3);
+    co_await s.until_queue(3);
     CHECK_FALSE(writer->done());
     s.direct.remove(r);
     co_await granted(writer);
@@ -115,11 +115,11 @@ CO_TEST("a downgrade keeps the place, and lets no writer in between") {
     const auto token = held(writer).fencing_token();
     const auto reader = s.read();
     const auto next = s.write();
-    co_await s.until_line(3);
+    co_await s.until_queue(3);
     client other(executor, shared_server().address());
     shared_mutex theirs(other, s.path);
     const auto foreign = start<guard>([&](auto t) { theirs.lock_shared(std::move(t)); });
-    co_await s.until_line(4);
+    co_await s.until_queue(4);
 
     co_await held(writer).downgrade();
     CHECK(held(writer).valid());
@@ -138,7 +138,7 @@ CO_TEST("a downgrade keeps the place, and lets no writer in between") {
     CHECK_FALSE(foreign->done());
     co_await held(next).unlock();
     co_await granted(foreign);
-    CHECK(s.line().size() == 1);
+    CHECK(s.queue().size() == 1);
 }
 
 CO_TEST("what cannot be downgraded says so") {
@@ -166,7 +166,7 @@ CO_TEST("a downgrade outlives a connection that is cut anywhere") {
         const auto writer = s.write();
         co_await granted(writer);
         const auto reader = s.read();
-        co_await s.until_line(2);
+        co_await s.until_queue(2);
         if (packets == 0)
             s.proxy.cut_all(cut::rst);
         else
@@ -176,14 +176,81 @@ CO_TEST("a downgrade outlives a connection that is cut anywhere") {
         CHECK_MESSAGE(!change->error, change->error.message());
         CHECK(held(writer).valid());
         co_await granted(reader);
-        CHECK(s.line().size() == 2);
+        CHECK(s.queue().size() == 2);
         const auto checked = start([&](auto t) { held(writer).verify(std::move(t)); });
         co_await finished(checked);
         CHECK_MESSAGE(!checked->error, checked->error.message());
         co_await held(reader).unlock();
         co_await held(writer).unlock();
-        CHECK(s.line().empty());
+        CHECK(s.queue().empty());
     }
+}
+
+CO_TEST("a downgrade that is refused for good says so, and the hold is what it was") {
+    shared_scene s(executor);
+    const auto writer = s.write();
+    co_await granted(writer);
+    const auto reader = s.read();
+    co_await s.until_queue(2);
+    const auto downgrade = [&] {
+        return start([&](auto t) { held(writer).downgrade(std::move(t)); });
+    };
+    s.direct.set_acl(s.path, {{31 - 4, "world", "anyone"}});
+    const auto first = downgrade();
+    const auto second = downgrade();
+    co_await finished(first);
+    co_await finished(second);
+    CHECK(first->error == zk_errc::no_auth);
+    CHECK(second->error == zk_errc::no_auth);
+    CHECK(held(writer).valid());
+    CHECK_FALSE(reader->done());
+    co_await held(writer).verify();
+    s.direct.set_acl(s.path, {test::acl_entry()});
+    const auto third = downgrade();
+    co_await finished(third);
+    CHECK_MESSAGE(!third->error, third->error.message());
+    co_await granted(reader);
+    CHECK(s.queue().size() == 2);
+}
+
+CO_TEST("a downgrade is told of the end of its hold, early or late") {
+    auto options = short_session(2s);
+    options.lease.margin = 400ms;
+    shared_scene s(executor, options);
+    const auto writer = s.write();
+    co_await granted(writer);
+    const auto downgrade = [&] {
+        return start([&](auto t) { held(writer).downgrade(std::move(t)); });
+    };
+    const auto over = end_of(held(writer));
+    s.proxy.hold(direction::down);
+    const auto before = downgrade();
+    co_await finished(over);
+    CHECK(over->error == errc::lease_lapsed);
+    co_await finished(before);
+    CHECK(before->error == errc::lease_lapsed);
+    const bool still_valid = held(writer).valid(); // for as long as the warning is early
+    const auto late = downgrade();
+    co_await finished(late);
+    if (still_valid)
+        CHECK((late->error == errc::lease_lapsed || late->error == errc::lock_lost));
+    else
+        CHECK(late->error == errc::lock_lost);
+    s.proxy.release(direction::down);
+}
+
+CO_TEST("a downgrade under way is told of the end of the client") {
+    shared_scene s(executor);
+    const auto writer = s.write();
+    co_await granted(writer);
+    s.proxy.hold(direction::down);
+    const auto change = start([&](auto t) { held(writer).downgrade(std::move(t)); });
+    co_await s.zk.close();
+    co_await finished(change);
+    CHECK(change->error == errc::closed);
+    const auto late = start([&](auto t) { held(writer).downgrade(std::move(t)); });
+    co_await finished(late);
+    CHECK(late->error);
 }
 
 CO_TEST("contenders() tells readers from writers, and who of them holds") {
@@ -193,7 +260,7 @@ CO_TEST("contenders() tells readers from writers, and who of them holds") {
     co_await granted(first);
     co_await granted(second);
     const auto writer = s.write();
-    co_await s.until_line(3);
+    co_await s.until_queue(3);
     const auto all = co_await s.rw.contenders();
     REQUIRE(all.size() == 3);
     CHECK((all[0].shared && all[0].holder));
@@ -202,11 +269,11 @@ CO_TEST("contenders() tells readers from writers, and who of them holds") {
 }
 
 CO_TEST("readers and writers of an expired session are lost, or queue again") {
-    shared_scene s(executor, short_session(2s));
+    shared_scene s(executor, short_session(4s));
     const auto reader = s.read();
     co_await granted(reader);
     const auto writer = s.write();
-    co_await s.until_line(2);
+    co_await s.until_queue(2);
     const auto end = end_of(held(reader));
     expire(s);
     co_await finished(end);
@@ -220,15 +287,15 @@ CO_TEST("a hundred readers in one client share the lock, and each gives it back"
     shared_scene s(executor);
     const auto writer = s.write();
     co_await granted(writer);
-    std::vector<asking> readers;
+    std::vector<lock_call> readers;
     for (int i = 0; i < 100; ++i)
         readers.push_back(s.read());
-    co_await s.until_line(101);
+    co_await s.until_queue(101);
     co_await held(writer).unlock();
     for (const auto& one : readers)
         co_await granted(one);
     const auto last = s.write();
-    co_await s.until_line(101);
+    co_await s.until_queue(101);
     for (const auto& one : readers) {
         CHECK_FALSE(last->done());
         held(one) = {};

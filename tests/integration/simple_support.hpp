@@ -4,13 +4,13 @@
 
 namespace paddock::test {
 
-inline asking ask(simple_mutex& m) {
+inline lock_call ask(simple_mutex& m) {
     return start<guard>([&](auto token) { m.lock(std::move(token)); });
 }
-inline asking ask_now(simple_mutex& m) {
+inline lock_call ask_now(simple_mutex& m) {
     return start<guard>([&](auto token) { m.try_lock(std::move(token)); });
 }
-inline asking ask_for(simple_mutex& m, std::chrono::nanoseconds limit) {
+inline lock_call ask_for(simple_mutex& m, std::chrono::nanoseconds limit) {
     return start<guard>([&](auto token) { m.try_lock_for(limit, std::move(token)); });
 }
 

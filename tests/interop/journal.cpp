@@ -28,9 +28,9 @@ struct judgement {
     int highest_full = -1; ///< of those that took all there is
 
     void complain(const entry& about, const std::string& what) {
-        std::string text = about.who + ' ' + what;
-        for (const auto& [who, weight] : result.inside)
-            text += ", inside: " + who + " (" + std::to_string(weight) + ')';
+        std::string text = about.contender + ' ' + what;
+        for (const auto& [contender, weight] : result.inside)
+            text += ", inside: " + contender + " (" + std::to_string(weight) + ')';
         result.complaints.push_back(std::move(text));
     }
 
@@ -40,7 +40,7 @@ struct judgement {
             std::accumulate(result.inside.begin(), result.inside.end(), e.weight,
                             [](int sum, const auto& holder) { return sum + holder.second; });
         if (total > limit) complain(e, "entered a full room");
-        if (!result.inside.emplace(e.who, e.weight).second) complain(e, "entered twice");
+        if (!result.inside.emplace(e.contender, e.weight).second) complain(e, "entered twice");
         result.together = std::max(result.together, result.inside.size());
         if (!e.sequence) return;
         const bool full = e.weight == limit;
@@ -54,12 +54,12 @@ struct judgement {
     void read(const entry& e) {
         auto& process = result.processes[e.process()];
         if (e.what == "in") entered(e);
-        if (e.what == "out" && result.inside.erase(e.who) == 0) complain(e, "left twice");
+        if (e.what == "out" && result.inside.erase(e.contender) == 0) complain(e, "left twice");
         if (e.what == "gave-up") ++process.gave_up;
         if (e.what == "done") process.done = true;
         if (e.what == "dead")
             std::erase_if(result.inside, [&](const auto& holder) {
-                return holder.first.starts_with(e.who + '.');
+                return holder.first.starts_with(e.contender + '.');
             });
     }
 };
@@ -73,13 +73,14 @@ journal_writer::journal_writer(const std::filesystem::path& file)
 
 journal_writer::~journal_writer() { ::close(file_); }
 
-void journal_writer::in(std::string_view who, int weight, std::string_view node_path) {
+void journal_writer::in(std::string_view contender, int weight, std::string_view node_path) {
     const auto digits = node_path.substr(node_path.size() - sequence_digits);
-    append("in " + std::string(who) + ' ' + std::to_string(weight) + ' ' + std::string(digits));
+    append("in " + std::string(contender) + ' ' + std::to_string(weight) + ' ' +
+           std::string(digits));
 }
 
-void journal_writer::note(std::string_view what, std::string_view who) {
-    append(std::string(what) + ' ' + std::string(who));
+void journal_writer::note(std::string_view what, std::string_view contender) {
+    append(std::string(what) + ' ' + std::string(contender));
 }
 
 void journal_writer::append(std::string line) {
@@ -97,7 +98,7 @@ std::vector<entry> read_journal(const std::filesystem::path& file) {
         entry e;
         std::string sequence;
         std::istringstream words(line);
-        words >> e.what >> e.who >> e.weight >> sequence;
+        words >> e.what >> e.contender >> e.weight >> sequence;
         if (!sequence.empty() && sequence != "-") e.sequence = std::stoi(sequence);
         entries.push_back(std::move(e));
     }

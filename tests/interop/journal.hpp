@@ -24,11 +24,11 @@ namespace paddock::test {
 
 struct entry {
     std::string what{};
-    std::string who{};
+    std::string contender{};
     int weight = 0;
     std::optional<int> sequence{};
 
-    std::string process() const { return who.substr(0, who.find('.')); }
+    std::string process() const { return contender.substr(0, contender.find('.')); }
 };
 
 /// Appends to a journal. Throws when it cannot.
@@ -39,8 +39,8 @@ public:
     journal_writer& operator=(const journal_writer&) = delete;
     ~journal_writer();
 
-    void in(std::string_view who, int weight, std::string_view node_path);
-    void note(std::string_view what, std::string_view who);
+    void in(std::string_view contender, int weight, std::string_view node_path);
+    void note(std::string_view what, std::string_view contender);
 
 private:
     void append(std::string line);

@@ -25,7 +25,7 @@ TEST_CASE("what a killed process held is over, and what others hold is not") {
 TEST_CASE("a grant out of order is noticed, and readers have none among themselves") {
     const entry reader{"in", "p.0", 1, 5}, writer{"in", "q.0", 3, 6};
     const auto after = [](const entry& first, const entry& second) {
-        return judge({first, {"out", first.who}, second}, 3).complaints.size();
+        return judge({first, {"out", first.contender}, second}, 3).complaints.size();
     };
     CHECK(after(reader, writer) == 0);
     CHECK(after(writer, reader) == 1);

@@ -38,7 +38,7 @@ TEST_CASE("whoever waits behind a holder that is killed gets the lock, and not b
             a.start({curator, "other"});
         else
             a.start({kazoo, "other", "curator_lock"});
-        a.until_line(7);
+        a.until_queue(7);
         a.kill("victim");
         a.until_more(others, 20);
         a.finish();
@@ -54,9 +54,9 @@ TEST_CASE("whoever stands behind a waiter that is killed is not stopped by it") 
         a.start({kazoo, "holder", "curator_lock", 1, "hold"});
         a.until_inside("holder");
         a.start(victim(program, "loop"));
-        a.until_line(2);
+        a.until_queue(2);
         a.start({behind, "behind"});
-        a.until_line(5);
+        a.until_queue(5);
         a.kill("victim");
         a.tell_to_stop("holder");
         a.until_ended("holder");

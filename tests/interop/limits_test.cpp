@@ -1,4 +1,5 @@
-// Which programs exclude each other at one path, and which do not: what the README's table says.
+// Which programs exclude each other at one path, and which do not: what the table of README.md
+// says.
 
 #include "peers.hpp"
 
@@ -96,7 +97,7 @@ TEST_CASE("a kazoo Lock that is used again needs paddock's parents to be persist
         a.until("kazoo has had the lock", [&] {
             return a.so_far().processes["kazoo"].granted == 1 && a.so_far().inside.empty();
         });
-        a.until_line(0);
+        a.until_queue(0);
         until_containers_are_reaped(a);
         CHECK(a.direct().exists(a.path()) == persistent);
         a.tell_to_stop("kazoo");

@@ -51,24 +51,24 @@ private:
     }
 
     asio::awaitable<void> contender(client& zk, int number) {
-        const auto who = name_ + '.' + std::to_string(number);
+        const auto contender = name_ + '.' + std::to_string(number);
         const auto how = way_of(given_, zk, number);
         for (int round = 0; !told_to_stop(); ++round) {
             guard hold = co_await take(how, round);
             if (!hold) {
-                journal_.note("gave-up", who);
+                journal_.note("gave-up", contender);
                 continue;
             }
-            journal_.in(who, how.weight, hold.path());
+            journal_.in(contender, how.weight, hold.path());
             co_await stay(round);
             if (how.downgrades && round % 4 == 0) {
-                journal_.note("out", who);
+                journal_.note("out", contender);
                 co_await hold.downgrade();
-                journal_.in(who, 1, hold.path());
+                journal_.in(contender, 1, hold.path());
                 co_await stay(round + 1);
             }
-            if (!hold.valid()) throw std::runtime_error(who + " has lost its hold");
-            journal_.note("out", who);
+            if (!hold.valid()) throw std::runtime_error(contender + " has lost its hold");
+            journal_.note("out", contender);
             if (round % 2 == 0) co_await hold.unlock(); // else in the background
         }
     }

@@ -33,21 +33,21 @@ way mutex_way(const client& zk, const arguments& given, naming names) {
         .step_by_step = [lock] { return take_in_steps(*lock); }};
 }
 
-asio::awaitable<guard> take_twice(recursive_mutex& lock, owner who) {
-    guard outer = co_await lock.lock(who);
-    guard inner = co_await lock.lock(who);
+asio::awaitable<guard> take_twice(recursive_mutex& lock, owner by) {
+    guard outer = co_await lock.lock(by);
+    guard inner = co_await lock.lock(by);
     co_return inner; // which keeps it when the outer one has gone
 }
 
 way recursive_mutex_way(const client& zk, const arguments& given, int) {
     const auto lock = std::make_shared<recursive_mutex>(zk, given.at("path"));
-    const owner who;
+    const owner by;
     return {
-        .wait = [=] { return lock->lock(who, asio::use_awaitable); },
+        .wait = [=] { return lock->lock(by, asio::use_awaitable); },
         .wait_for =
-            [=](milliseconds limit) { return lock->try_lock_for(who, limit, asio::use_awaitable); },
-        .at_once = [=] { return lock->try_lock(who, asio::use_awaitable); },
-        .step_by_step = [=] { return take_twice(*lock, who); }};
+            [=](milliseconds limit) { return lock->try_lock_for(by, limit, asio::use_awaitable); },
+        .at_once = [=] { return lock->try_lock(by, asio::use_awaitable); },
+        .step_by_step = [=] { return take_twice(*lock, by); }};
 }
 
 way shared_mutex_way(const client& zk, const arguments& given, int number) {

@@ -121,7 +121,7 @@ void arena::give_up(const std::string& why) const {
     const auto entries = read_journal(folder_ / "journal");
     for (auto i = entries.size() - std::min<std::size_t>(entries.size(), 12); i < entries.size();
          ++i)
-        text += entries[i].what + ' ' + entries[i].who + '\n';
+        text += entries[i].what + ' ' + entries[i].contender + '\n';
     throw std::runtime_error(text);
 }
 
@@ -136,8 +136,9 @@ verdict arena::so_far() const { return judge(read_journal(folder_ / "journal"), 
 void arena::until_inside(const std::string& name) {
     until(name + " is inside", [&] {
         const auto now = so_far();
-        return std::any_of(now.inside.begin(), now.inside.end(),
-                           [&](const auto& who) { return who.first.starts_with(name + '.'); });
+        return std::any_of(now.inside.begin(), now.inside.end(), [&](const auto& contender) {
+            return contender.first.starts_with(name + '.');
+        });
     });
 }
 
@@ -160,7 +161,7 @@ std::vector<std::string> arena::line() {
     return names;
 }
 
-void arena::until_line(std::size_t contenders) {
+void arena::until_queue(std::size_t contenders) {
     until("the line has " + std::to_string(contenders),
           [&] { return line().size() == contenders; });
 }
@@ -198,7 +199,7 @@ void arena::finish() {
         until_ended(name);
         CHECK_MESSAGE(so_far().processes[name].done, name << " failed: " << said(name));
     }
-    until_line(0);
+    until_queue(0);
     // The sessions of those who were killed may last a little longer.
     until("only directories are left", [&] { return left_below(path_) == 0; });
 }
@@ -239,7 +240,7 @@ void take_turns(arena& a, const std::vector<peer_terms>& peers, int enough, doub
         names.push_back(terms.name);
         contenders += static_cast<std::size_t>(terms.contenders);
     }
-    a.until_line(contenders);
+    a.until_queue(contenders);
     a.unblock();
     a.until_more(names, enough, often);
     auto all = a.so_far();

@@ -70,7 +70,7 @@ public:
     /// Waits until this process is inside.
     void until_inside(const std::string& name);
     /// Waits until so many stand in line.
-    void until_line(std::size_t contenders);
+    void until_queue(std::size_t contenders);
     /// Waits until somebody in line has a watch on somebody else's node: it has decided to wait.
     void until_watched();
     /// Waits until each of these processes has been granted so much more, and has given up as often

@@ -45,13 +45,25 @@ int c_client::set_servers(const std::string& servers) {
     return code::ok;
 }
 
+native::interest_result c_client::end_session() noexcept {
+    if (std::exchange(observer_, nullptr) != nullptr) {
+        const bool told = state_ == state::connected && socket_ && !socket_->broken();
+        if (told) socket_->send({.what = verb::close});
+        complete_all(code::closing);
+        state_ = state::not_connected;
+        if (!told) close();
+    }
+    if (!socket_) return {};
+    socket_->inbound.clear();
+    if (socket_->broken()) close();
+    if (!socket_) return {};
+    return {.connection = {5, socket_->identity}, .events = event::readable};
+}
+
 void c_client::close() noexcept {
-    if (std::exchange(observer_, nullptr) == nullptr) return;
-    if (socket_ && state_ == state::connected) socket_->send({.what = verb::close});
+    if (observer_ != nullptr) end_session();
     if (socket_) socket_->close();
     socket_.reset();
-    complete_all(code::closing);
-    state_ = state::not_connected;
 }
 
 void c_client::break_connection() noexcept {
@@ -65,8 +77,8 @@ void c_client::connect() {
     here_->heard = 0;
 }
 
-native::wish c_client::interest() {
-    native::wish wanted;
+native::interest_result c_client::interest() {
+    native::interest_result wanted;
     if (!usable()) return {.rc = code::invalid_state};
     if (!socket_) {
         if (rests_until_ && now() < *rests_until_) {
@@ -172,7 +184,7 @@ int c_client::take_answer(const packet& p) {
     answer.results = p.results;
     answer.refused_step = p.refused_step;
     if (first.what.what == verb::get_acl) answer.entries = entries;
-    first.who->complete(answer);
+    first.reply_to->complete(answer);
     return code::ok;
 }
 
@@ -216,7 +228,7 @@ int c_client::lose(int rc) {
 
 void c_client::complete_all(int rc) {
     for (auto& one : std::exchange(pending_, {}))
-        one.who->complete(native::reply{.rc = rc});
+        one.reply_to->complete(native::reply{.rc = rc});
 }
 
 } // namespace paddock::test::sim

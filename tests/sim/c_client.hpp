@@ -23,8 +23,9 @@ public:
 
     bool open(const std::string& servers, std::chrono::milliseconds session_timeout,
               native::observer& events) override;
+    native::interest_result end_session() noexcept override;
     void close() noexcept override;
-    native::wish interest() override;
+    native::interest_result interest() override;
     int process(unsigned events) override;
     void flush() noexcept override {}
     void break_connection() noexcept override;
@@ -38,29 +39,29 @@ public:
     }
 
     int create(const std::string& path, std::string_view data, const create_options& how,
-               done who) override;
-    int get(const std::string& path, bool watch, done who) override;
-    int exists(const std::string& path, bool watch, done who) override;
-    int children(const std::string& path, bool watch, done who) override;
+               done reply_to) override;
+    int get(const std::string& path, bool watch, done reply_to) override;
+    int exists(const std::string& path, bool watch, done reply_to) override;
+    int children(const std::string& path, bool watch, done reply_to) override;
     int set(const std::string& path, std::string_view data, std::int32_t version,
-            done who) override;
-    int remove(const std::string& path, std::int32_t version, done who) override;
-    int sync(const std::string& path, done who) override;
-    int get_acl(const std::string& path, done who) override;
+            done reply_to) override;
+    int remove(const std::string& path, std::int32_t version, done reply_to) override;
+    int sync(const std::string& path, done reply_to) override;
+    int get_acl(const std::string& path, done reply_to) override;
     int set_acl(const std::string& path, const acl& entries, std::int32_t version,
-                done who) override;
-    int multi(std::span<const operation> steps, done who) override;
-    int remove_watches(const std::string& path, done who) override;
+                done reply_to) override;
+    int multi(std::span<const operation> steps, done reply_to) override;
+    int remove_watches(const std::string& path, done reply_to) override;
 
 private:
     struct pending {
         request what;
-        done who;
+        done reply_to;
         bool sent = false;
     };
     using watched = std::set<std::string>;
 
-    int submit(request r, done who);
+    int submit(request r, done reply_to);
     bool transmit(request r);
     void close_silently();
     void connect();

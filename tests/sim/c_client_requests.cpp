@@ -9,10 +9,10 @@ namespace paddock::test::sim {
 
 namespace state = native::state;
 
-int c_client::submit(request r, done who) {
+int c_client::submit(request r, done reply_to) {
     if (!usable() || !observer_) return code::invalid_state;
     r.xid = ++xid_;
-    auto& p = pending_.emplace_back(pending{std::move(r), std::move(who)});
+    auto& p = pending_.emplace_back(pending{std::move(r), std::move(reply_to)});
     if (state_ != state::connected) return code::ok; // later
     p.sent = transmit(p.what);
     if (!p.sent) close_silently();
@@ -49,46 +49,47 @@ void c_client::send_watches() {
 }
 
 int c_client::create(const std::string& path, std::string_view data, const create_options& how,
-                     done who) {
+                     done reply_to) {
     return submit({.what = verb::create, .path = path, .data = std::string(data), .mode = how.mode},
-                  std::move(who));
+                  std::move(reply_to));
 }
 
-int c_client::get(const std::string& path, bool watch, done who) {
-    return submit({.what = verb::get, .path = path, .watch = watch}, std::move(who));
+int c_client::get(const std::string& path, bool watch, done reply_to) {
+    return submit({.what = verb::get, .path = path, .watch = watch}, std::move(reply_to));
 }
 
-int c_client::exists(const std::string& path, bool watch, done who) {
-    return submit({.what = verb::exists, .path = path, .watch = watch}, std::move(who));
+int c_client::exists(const std::string& path, bool watch, done reply_to) {
+    return submit({.what = verb::exists, .path = path, .watch = watch}, std::move(reply_to));
 }
 
-int c_client::children(const std::string& path, bool watch, done who) {
-    return submit({.what = verb::children, .path = path, .watch = watch}, std::move(who));
+int c_client::children(const std::string& path, bool watch, done reply_to) {
+    return submit({.what = verb::children, .path = path, .watch = watch}, std::move(reply_to));
 }
 
-int c_client::set(const std::string& path, std::string_view data, std::int32_t version, done who) {
+int c_client::set(const std::string& path, std::string_view data, std::int32_t version,
+                  done reply_to) {
     return submit({.what = verb::set, .path = path, .data = std::string(data), .version = version},
-                  std::move(who));
+                  std::move(reply_to));
 }
 
-int c_client::remove(const std::string& path, std::int32_t version, done who) {
-    return submit({.what = verb::remove, .path = path, .version = version}, std::move(who));
+int c_client::remove(const std::string& path, std::int32_t version, done reply_to) {
+    return submit({.what = verb::remove, .path = path, .version = version}, std::move(reply_to));
 }
 
-int c_client::sync(const std::string& path, done who) {
-    return submit({.what = verb::sync, .path = path}, std::move(who));
+int c_client::sync(const std::string& path, done reply_to) {
+    return submit({.what = verb::sync, .path = path}, std::move(reply_to));
 }
 
-int c_client::get_acl(const std::string& path, done who) {
-    return submit({.what = verb::get_acl, .path = path}, std::move(who));
+int c_client::get_acl(const std::string& path, done reply_to) {
+    return submit({.what = verb::get_acl, .path = path}, std::move(reply_to));
 }
 
 int c_client::set_acl(const std::string&, const acl&, std::int32_t, done) {
     return code::invalid_state; // nobody is denied anything here
 }
 
-int c_client::remove_watches(const std::string& path, done who) {
-    return submit({.what = verb::remove_watches, .path = path}, std::move(who));
+int c_client::remove_watches(const std::string& path, done reply_to) {
+    return submit({.what = verb::remove_watches, .path = path}, std::move(reply_to));
 }
 
 namespace {
@@ -116,11 +117,11 @@ request step_of(const operation& step) {
 
 } // namespace
 
-int c_client::multi(std::span<const operation> steps, done who) {
+int c_client::multi(std::span<const operation> steps, done reply_to) {
     request r{.what = verb::multi};
     for (const auto& step : steps)
         r.steps.push_back(step_of(step));
-    return submit(std::move(r), std::move(who));
+    return submit(std::move(r), std::move(reply_to));
 }
 
 } // namespace paddock::test::sim

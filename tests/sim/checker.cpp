@@ -26,7 +26,7 @@ std::optional<std::pair<long, std::string>> place(const std::string& name) {
 void checker::granted(const holding& h) {
     if (!h.held->valid()) return;
     const auto node = path(h);
-    all_.time().note([&] { return h.who + " holds " + node; });
+    all_.time().note([&] { return h.contender + " holds " + node; });
     holdings_.push_back(h);
     if (!exists(h) && !h.where->hasty) check_news(h);
     if (exists(h)) {
@@ -56,7 +56,7 @@ void checker::check_news(const holding& h) const {
     if (by_hand && !h.fresh) return;
     const bool being_told = end == h.where->heard && !all_.truth().sessions().contains(h.session);
     must(end == 0 || end > h.where->heard || being_told,
-         h.who + " is granted " + path(h) +
+         h.contender + " is granted " + path(h) +
              ", though what it has heard is younger than the node's end");
 }
 
@@ -71,7 +71,7 @@ void checker::check_order(const holding& h) const {
         if (!other || *other >= *own || (!h.exclusive && is_shared(name))) continue;
         const auto before = root_ + h.lock->directory + '/' + name;
         const auto owner = all_.truth().find(before)->stat.ephemeral_owner;
-        must(owner == h.session, h.who + " is granted before " + name);
+        must(owner == h.session, h.contender + " is granted before " + name);
     }
 }
 
@@ -79,9 +79,10 @@ void checker::check_token(const holding& h) {
     auto& last = tokens_[h.lock];
     const auto token = h.held->fencing_token().zxid;
     const auto* const node = all_.truth().find(path(h));
-    must(token == node->stat.czxid, h.who + " has a token that is not its node's czxid");
+    must(token == node->stat.czxid, h.contender + " has a token that is not its node's czxid");
     const bool again = h.lock->recursive && token == last;
-    must(token > last || again, h.who + " has a token that is not greater than the one before");
+    must(token > last || again,
+         h.contender + " has a token that is not greater than the one before");
     last = token;
 }
 
@@ -102,7 +103,7 @@ bool checker::same_holder(const holding& a, const holding& b) const {
 void checker::look() {
     for (auto& h : holdings_) {
         const bool valid = h.held->valid();
-        must(!valid || !h.lost, h.who + " has what was lost before");
+        must(!valid || !h.lost, h.contender + " has what was lost before");
         h.lost = !valid;
     }
     if (holdings_.size() < 2) return;
@@ -117,7 +118,7 @@ void checker::look() {
             std::string all;
             for (const auto& one : holdings_)
                 if (one.lock == h.lock && counts(one))
-                    all += (all.empty() ? "" : " and ") + one.who + " (" + path(one) + ')';
+                    all += (all.empty() ? "" : " and ") + one.contender + " (" + path(one) + ')';
             throw violation("held at the same time: " + all);
         }
     }

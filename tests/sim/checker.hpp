@@ -28,7 +28,7 @@ struct holding {
     host* where = nullptr;
     const guard* held = nullptr;
     std::int64_t session = 0;
-    std::string who{};
+    std::string contender{};
     bool fresh = true; ///< it was not held before; a hold is not watched from the first
     bool lost = false; ///< it has said so once
 };

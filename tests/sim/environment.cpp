@@ -47,7 +47,7 @@ private:
         void look() {
             if (!when) return;
             if (*when > here->time().now()) return wait();
-            here->post([self = this->shared_from_this(), number = armed] {
+            here->happen([self = this->shared_from_this(), number = armed] {
                 if (self->armed != number) return;
                 self->when.reset();
                 auto call = std::move(self->fired); // it may arm or destroy the timer
@@ -69,7 +69,7 @@ public:
         : here_(std::move(in))
         , woken_(std::make_shared<unique_function<void()>>(std::move(woken))) {}
     void notify() noexcept override {
-        here_->post([weak = std::weak_ptr(woken_)] {
+        here_->happen([weak = std::weak_ptr(woken_)] {
             if (const auto call = weak.lock()) (*call)();
         });
     }
@@ -114,7 +114,7 @@ private:
         if (in->writable && (s->broken() || s->established())) fire(in, &inside::writable);
     }
     static void fire(const std::shared_ptr<inside>& in, unique_function<void()> inside::*which) {
-        in->here->post([weak = std::weak_ptr(in), call = std::move((*in).*which)]() mutable {
+        in->here->happen([weak = std::weak_ptr(in), call = std::move((*in).*which)]() mutable {
             if (!weak.expired()) call();
         });
         (*in).*which = {};
@@ -132,10 +132,9 @@ public:
             std::chrono::milliseconds(here_->servers().wall_milliseconds()));
     }
     std::uint64_t random() override { return here_->chance().next(); }
-    void post(unique_function<void()> task) override {
-        here_->post([alive = std::weak_ptr(alive_), task = std::move(task)]() mutable {
-            if (!alive.expired()) task();
-        });
+    void post(unique_function<void()> task) override { here_->post(guarded(std::move(task))); }
+    void post_behind(unique_function<void()> task) override {
+        here_->post_behind(guarded(std::move(task)));
     }
     std::unique_ptr<timer> make_timer() override { return std::make_unique<virtual_timer>(here_); }
     std::unique_ptr<wakeup> make_wakeup(unique_function<void()> woken) override {
@@ -148,18 +147,26 @@ public:
     void resolve(const std::string& host, resolved done) override {
         here_->time().after(
             here_->servers().client_latency(),
-            [here = here_, host, alive = std::weak_ptr(alive_), done = std::move(done)]() mutable {
+            [here = here_, host, alive = std::weak_ptr(wanted_), done = std::move(done)]() mutable {
                 const bool fails = here->names_fail && here->chance().one_in(2);
-                here->post([host, fails, alive, done = std::move(done)]() mutable {
+                here->happen([host, fails, alive, done = std::move(done)]() mutable {
                     if (alive.expired()) return;
                     if (fails) return done(boost::asio::error::host_not_found, {});
                     done({}, {"10.0.0." + host.substr(2)});
                 });
             });
     }
+    void stop_resolving() noexcept override { wanted_ = std::make_shared<const bool>(true); }
 
 private:
+    unique_function<void()> guarded(unique_function<void()> task) const {
+        return [alive = std::weak_ptr(alive_), task = std::move(task)]() mutable {
+            if (!alive.expired()) task();
+        };
+    }
+
     std::shared_ptr<host> here_;
+    std::shared_ptr<const bool> wanted_ = std::make_shared<const bool>(true);
     std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };
 

@@ -13,6 +13,9 @@ constexpr std::size_t too_many_steps = 3'000'000; ///< a bad network alone takes
 constexpr auto patience = 10min; ///< of those who ask, when nothing is in their way any more
 constexpr auto sweep = 75s;      ///< a tainted directory is searched again a minute after
 
+/// With a root as long as that there is room in the smallest budget for two nodes of a client.
+constexpr std::size_t long_root = 300;
+
 std::string servers_of(int count, bool by_name) {
     std::string list;
     for (int n = 1; n <= count; ++n) {
@@ -27,7 +30,7 @@ std::string servers_of(int count, bool by_name) {
 history::history(std::uint64_t seed, std::function<void(const std::string&)> note)
     : chance_(seed)
     , servers_(time_, chance_, options_of(chance_, troubles_))
-    , root_(chance_.one_in(4) ? "/root" : "")
+    , root_(chance_.one_in(4) ? "/root" + std::string(chance_.one_in(2) ? long_root : 0, 't') : "")
     , checker_(servers_, root_) {
     if (note)
         time_.listener = [this, note, start = time_.now()](const std::string& what) {
@@ -78,7 +81,9 @@ void history::add_process() {
         std::chrono::duration_cast<std::chrono::milliseconds>(servers_.tick()) *
         (4 + chance_.below(7));
     options.lease.tick_time = servers_.tick();
+    if (chance_.one_in(4)) options.lease.margin = options.session_timeout / 8;
     options.root = root_;
+    if (root_.size() > long_root) options.budgets.node_path_bytes = 1024;
     options.log = [this, name](std::string_view what) {
         time_.note([&] { return name + ": " + std::string(what); });
     };
@@ -87,6 +92,7 @@ void history::add_process() {
         std::move(options), chance_.one_in(2)));
     auto& here = processes_.back()->where();
     here.hasty = chance_.one_in(2);
+    if (chance_.one_in(2)) here.crowd = servers_.tick() * chance_.below(4);
     here.names_fail = troubles_[bad_names];
 }
 
@@ -123,26 +129,26 @@ void history::misfortune() {
 }
 
 void history::befall(trouble what) {
-    auto& who = anybody();
+    auto& chosen = anybody();
     const int server = chance_.below(servers_.size());
     const auto a_while = soon() * (1 + chance_.below(20));
     switch (what) {
     case breaks:
-        time_.note([&] { return who.where().name + " loses its connection"; });
-        return who.where().lose_connection();
+        time_.note([&] { return chosen.where().name + " loses its connection"; });
+        return chosen.where().lose_connection();
     case holds:
-        time_.note([&] { return who.where().name + " is not heard for a while"; });
-        return who.where().hold_connection(a_while);
+        time_.note([&] { return chosen.where().name + " is not heard for a while"; });
+        return chosen.where().hold_connection(a_while);
     case pauses:
-        time_.note([&] { return who.where().name + " is paused"; });
-        return who.where().pause(a_while);
+        time_.note([&] { return chosen.where().name + " is paused"; });
+        return chosen.where().pause(a_while);
     case kicks:
     case changes:
         return kick(what == kicks);
     case reaping:
         return servers_.reap();
     case expiries:
-        if (chance_.one_in(4) && who.session() != 0) servers_.kill(who.session());
+        if (chance_.one_in(4) && chosen.session() != 0) servers_.kill(chosen.session());
         return;
     case cuts:
         if (servers_.size() > 1 && chance_.one_in(3))
@@ -158,11 +164,11 @@ void history::befall(trouble what) {
         if (chance_.one_in(4)) servers_.restart(server, a_while / 4);
         return;
     case moves:
-        return move(who);
+        return move(chosen);
     case deaths:
-        if (!chance_.one_in(20) || who.where().dead()) return;
-        time_.note([&] { return who.where().name + " is killed"; });
-        return who.die();
+        if (!chance_.one_in(20) || chosen.where().dead()) return;
+        time_.note([&] { return chosen.where().name + " is killed"; });
+        return chosen.die();
     default:
         return;
     }
@@ -194,7 +200,7 @@ void history::kick_simple(const std::string& path) {
 }
 
 /// A server keeps what it was asked to itself for a while, and its client goes elsewhere.
-void history::move(process& who) {
+void history::move(process& chosen) {
     if (!chance_.one_in(4)) return;
     const auto a_while = soon();
     for (int n = 0; n < servers_.size(); ++n) {
@@ -203,7 +209,7 @@ void history::move(process& who) {
         if (n != servers_.leader()) servers_.cut_off(n, a_while, false);
     }
     for (int n = 0; n < 4; ++n)
-        time_.after(soon(), [&who] { who.where().lose_connection(); });
+        time_.after(soon(), [&chosen] { chosen.where().lose_connection(); });
 }
 
 bool history::idle() const {
@@ -238,6 +244,25 @@ void history::calm_down() {
         checker_.look();
     }
     checker_.look_at_the_end();
+    for (const auto& one : processes_)
+        part_with(*one);
+}
+
+template <typename Predicate>
+void history::step_until(Predicate reached, const std::string& what) {
+    const auto end = time_.now() + patience;
+    while (!reached())
+        must(time_.step() && time_.steps() < too_many_steps && time_.now() < end, what);
+}
+
+/// It closes its client in the middle of its work.
+void history::part_with(process& chosen) {
+    if (chosen.where().dead()) return;
+    for (int n = 0; n < 5; ++n) // more than some budgets have room for
+        chosen.begin({.what = job::read, .held_for = 24h});
+    step_until([&] { return chosen.holds() > 0; }, chosen.where().name + " is not served");
+    chosen.leave();
+    step_until([&] { return chosen.idle(); }, chosen.where().name + " closes its client for ever");
 }
 
 void history::run() {

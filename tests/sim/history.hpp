@@ -52,9 +52,12 @@ private:
     void befall(trouble what);
     void kick(bool deletes);
     void kick_simple(const std::string& path);
-    void move(process& who);
+    void move(process& chosen);
     void calm_down();
+    void part_with(process& chosen);
     void step_until(time_point end);
+    template <typename Predicate>
+    void step_until(Predicate reached, const std::string& what);
     bool idle() const;
     process& anybody() { return *chance_.any_of(processes_); }
     duration soon() { return chance_.between(duration(0), pace_); }

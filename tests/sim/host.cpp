@@ -11,8 +11,22 @@ host::host(ensemble& all, std::string called)
 host::~host() = default;
 
 void host::post(unique_function<void()> task) {
+    if (!dead_ && tasks_.empty() && crowd > duration(0) && chance().one_in(4)) {
+        crowded_until_ = time().now() + chance().between(duration(0), crowd);
+        time().at(crowded_until_, [weak = weak_from_this()] {
+            if (const auto self = weak.lock()) self->wake();
+        });
+    }
+    add(tasks_, std::move(task));
+}
+
+void host::post_behind(unique_function<void()> task) { add(behind_, std::move(task)); }
+
+void host::happen(unique_function<void()> what) { add(events_, std::move(what)); }
+
+void host::add(tasks& to, unique_function<void()> task) {
     if (dead_) return;
-    tasks_.push_back(std::move(task));
+    to.push_back(std::move(task));
     wake();
 }
 
@@ -34,9 +48,7 @@ void host::turn() {
         if (!hasty) io_->poll();
         const bool strand_first = !hasty || chance().one_in(2);
         if (!strand_first && io_->poll_one() > 0) {
-        } else if (!tasks_.empty()) {
-            auto task = std::move(tasks_.front());
-            tasks_.pop_front();
+        } else if (auto task = next()) {
             task();
         } else if (io_->poll_one() == 0) {
             break;
@@ -44,6 +56,30 @@ void host::turn() {
         ++ran_;
         if (dead_ || paused()) return wake();
     }
+}
+
+/// What the strand does next; nothing if it has to wait. A round is not interrupted.
+unique_function<void()> host::next() {
+    if (round_.empty() && std::exchange(ends_round_, false)) round_.swap(behind_);
+    const bool free = (!tasks_.empty() && !crowded()) || !behind_.empty();
+    const bool event = !events_.empty() && (!free || chance().one_in(2));
+    auto& from = round_.empty() && event ? events_ : round_;
+    if (round_.empty() && !event && free) begin_round();
+    if (from.empty()) return {};
+    const auto which = &from == &events_ ? chance().below(static_cast<int>(from.size())) : 0;
+    auto task = std::move(from[static_cast<std::size_t>(which)]);
+    from.erase(from.begin() + which);
+    return task;
+}
+
+void host::begin_round() {
+    constexpr std::size_t tasks_per_round = 64;
+    for (auto n = crowded() ? 0 : std::min(tasks_.size(), tasks_per_round); n > 0; --n) {
+        round_.push_back(std::move(tasks_.front()));
+        tasks_.pop_front();
+    }
+    ends_round_ = !round_.empty();
+    if (round_.empty()) round_.swap(behind_);
 }
 
 void host::pause(duration how_long) {
@@ -76,8 +112,10 @@ void host::hold_connection(duration how_long) {
 
 void host::recover() {
     names_fail = false;
-    paused_until_ = time().now();
-    if (std::exchange(awake_, false)) wake();
+    crowd = duration(0);
+    paused_until_ = crowded_until_ = time().now();
+    awake_ = false;
+    wake();
     for (const auto& [identity, weak] : sockets_)
         if (const auto one = weak.lock()) one->hold_until(time().now());
 }
@@ -86,7 +124,8 @@ void host::die() {
     for (const auto& [identity, weak] : sockets_)
         if (const auto one = weak.lock()) one->close();
     dead_ = true;
-    tasks_.clear();
+    for (auto* const all : {&tasks_, &behind_, &events_, &round_})
+        all->clear();
 }
 
 void host::end() {

@@ -18,6 +18,10 @@ namespace paddock::test::sim {
 
 /// What one process has of the world: an event loop, a clock, a network. Its client's strand and
 /// its own handlers run in turns, one thing at a time, in an order that is left to chance.
+///
+/// So is the order of what comes to the strand, as far as Asio promises none: tasks run in rounds,
+/// one after the other, but a timer or a connection may be earlier or later than any round, and
+/// while many tasks wait time passes.
 class host : public std::enable_shared_from_this<host> {
 public:
     host(ensemble& all, std::string called);
@@ -28,8 +32,11 @@ public:
     ensemble& servers() noexcept { return all_; }
     boost::asio::io_context& io() noexcept { return *io_; }
 
-    /// On the strand.
+    /// On the strand, as support/asio_task_queue does it.
     void post(unique_function<void()> task);
+    void post_behind(unique_function<void()> task);
+    /// On the strand: a timer has expired, a connection is ready.
+    void happen(unique_function<void()> what);
     /// There may be something to do for the event loop.
     void wake();
     /// Nothing runs meanwhile, but the clock.
@@ -58,21 +65,32 @@ public:
     /// Whether all that can be read is read in one turn, and handlers run when they may.
     bool hasty = false;
     bool names_fail = false;
+    /// Now and then so many tasks wait that the last of them waits for so long, at most.
+    duration crowd{0};
     const std::string name;
 
 private:
+    using tasks = std::deque<unique_function<void()>>;
+
+    void add(tasks& to, unique_function<void()> task);
     void turn();
+    unique_function<void()> next();
+    void begin_round();
+    bool crowded() const noexcept { return crowded_until_ > all_.time().now(); }
 
     ensemble& all_;
     std::unique_ptr<boost::asio::io_context> io_ = std::make_unique<boost::asio::io_context>(1);
     std::optional<boost::asio::executor_work_guard<boost::asio::io_context::executor_type>> busy_;
-    std::deque<unique_function<void()>> tasks_;
+    tasks tasks_, behind_, events_;
+    tasks round_;             ///< what is left of the present one
+    bool ends_round_ = false; ///< with those that are behind
     std::map<std::uint64_t, std::weak_ptr<socket>> sockets_;
     std::uint64_t ran_ = 0;
     std::uint64_t stop_at_ = ~std::uint64_t{0};
     bool awake_ = false;
     bool dead_ = false;
     time_point paused_until_{};
+    time_point crowded_until_{};
 };
 
 /// The environment of a client in this process.

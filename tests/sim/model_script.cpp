@@ -28,21 +28,21 @@ template <typename Condition>
 void script::turn_until(Condition condition) {
     const auto patience = std::chrono::steady_clock::now() + 30s;
     while (!condition()) {
-        for (auto* const who : {&one_, &other_})
-            if (who->calls) where_.turn(*who->calls);
+        for (auto* const caller : {&one_, &other_})
+            if (caller->calls) where_.turn(*caller->calls);
         if (std::chrono::steady_clock::now() > patience)
             throw std::runtime_error("no answer in the script");
     }
 }
 
-void script::until_answered(client& who) {
-    turn_until([&] { return who.waiting == 0; });
+void script::until_answered(client& caller) {
+    turn_until([&] { return caller.waiting == 0; });
 }
 
-void script::open(client& who) {
-    who.calls = where_.make();
-    who.calls->open(where_.address(), 8s, who);
-    turn_until([&] { return who.calls->state() == state::connected; });
+void script::open(client& caller) {
+    caller.calls = where_.make();
+    caller.calls->open(where_.address(), 8s, caller);
+    turn_until([&] { return caller.calls->state() == state::connected; });
 }
 
 std::vector<std::string> script::run() {
@@ -62,58 +62,59 @@ std::vector<std::string> script::run() {
 }
 
 void script::step() {
-    auto& who = chance_.one_in(2) ? one_ : other_;
-    auto& rival = &who == &one_ ? other_ : one_;
-    if (chance_.one_in(12)) return lose_connection(who, rival);
-    if (chance_.one_in(20)) return end_session(who);
-    burst(who);
+    auto& caller = chance_.one_in(2) ? one_ : other_;
+    auto& rival = &caller == &one_ ? other_ : one_;
+    if (chance_.one_in(12)) return lose_connection(caller, rival);
+    if (chance_.one_in(20)) return end_session(caller);
+    burst(caller);
 }
 
 /// Some requests without waiting in between.
-void script::burst(client& who) {
+void script::burst(client& caller) {
     for (int n = 1 + chance_.below(6); n > 0; --n)
-        ask(who);
-    until_answered(who);
+        ask(caller);
+    until_answered(caller);
     settle();
     gather();
 }
 
 /// What has happened has been told to both.
 void script::settle() {
-    for (auto* const who : {&one_, &other_}) {
-        ++who->waiting;
-        who->calls->sync(root_, native::on_reply([who](const native::reply&) { --who->waiting; }));
-        until_answered(*who);
+    for (auto* const caller : {&one_, &other_}) {
+        ++caller->waiting;
+        caller->calls->sync(
+            root_, native::on_reply([caller](const native::reply&) { --caller->waiting; }));
+        until_answered(*caller);
     }
 }
 
 /// A reconnected client is told of its watches in the order of its tables.
 void script::gather(bool in_any_order) {
-    for (auto* const who : {&one_, &other_}) {
-        auto all = std::exchange(who->log, {});
+    for (auto* const caller : {&one_, &other_}) {
+        auto all = std::exchange(caller->log, {});
         if (in_any_order) std::sort(all.begin(), all.end());
         story_.insert(story_.end(), all.begin(), all.end());
     }
 }
 
 /// What the other one does meanwhile is seen through the watches afterwards.
-void script::lose_connection(client& who, client& other) {
+void script::lose_connection(client& caller, client& other) {
     const bool busy = chance_.one_in(2);
-    if (busy) ask(who); // executed or not: its own node is not looked at again
-    if (busy) until_answered(who);
-    who.calls->break_connection();
-    turn_until([&] { return who.calls->state() != state::connected; });
+    if (busy) ask(caller); // executed or not: its own node is not looked at again
+    if (busy) until_answered(caller);
+    caller.calls->break_connection();
+    turn_until([&] { return caller.calls->state() != state::connected; });
     for (int n = 1 + chance_.below(4); n > 0; --n)
         ask(other);
-    turn_until([&] { return other.waiting == 0 && who.calls->state() == state::connected; });
+    turn_until([&] { return other.waiting == 0 && caller.calls->state() == state::connected; });
     settle();
     gather(true);
 }
 
-void script::end_session(client& who) {
-    who.calls->close();
-    who.calls.reset();
-    open(who);
+void script::end_session(client& caller) {
+    caller.calls->close();
+    caller.calls.reset();
+    open(caller);
     settle();
     gather(true);
 }
@@ -123,19 +124,19 @@ std::string script::path() {
     return root_ + names[chance_.below(6)];
 }
 
-native::calls::done script::note(client& who, std::string what) {
-    ++who.waiting;
-    return native::on_reply([this, &who, what = std::move(what)](const native::reply& r) {
-        --who.waiting;
-        who.log.push_back(who.name + ' ' + what + " -> " + said(who, r));
+native::calls::done script::note(client& caller, std::string what) {
+    ++caller.waiting;
+    return native::on_reply([this, &caller, what = std::move(what)](const native::reply& r) {
+        --caller.waiting;
+        caller.log.push_back(caller.name + ' ' + what + " -> " + said(caller, r));
     });
 }
 
-std::string script::said(const client& who, const native::reply& r) const {
+std::string script::said(const client& caller, const native::reply& r) const {
     auto text = std::to_string(r.rc);
     if (!r.value.empty()) text += " '" + std::string(r.value) + '\'';
     const auto add = [&](const node_stat& s) {
-        const bool own = s.ephemeral_owner == who.calls->session_id();
+        const bool own = s.ephemeral_owner == caller.calls->session_id();
         for (const auto zxid : {s.czxid, s.mzxid, s.pzxid})
             text += ' ' + (zxid == 0 ? "-" : std::to_string(relative(zxid)));
         for (const auto n : {s.version, s.cversion, s.aversion, s.data_length, s.num_children})
@@ -156,12 +157,12 @@ std::string script::said(const client& who, const native::reply& r) const {
     return text;
 }
 
-void script::ask(client& who) {
+void script::ask(client& caller) {
     const auto where = path();
     const auto data = std::string(static_cast<std::size_t>(chance_.below(4)), 'd');
     const bool watch = chance_.one_in(2);
     const auto version = chance_.one_in(3) ? chance_.below(3) : any_version;
-    auto& c = *who.calls;
+    auto& c = *caller.calls;
     const auto suffix = ' ' + where + (watch ? " watched" : "");
     switch (chance_.below(11)) {
     case 0:
@@ -173,37 +174,37 @@ void script::ask(client& who) {
         const auto mode = modes[chance_.below(5)];
         const auto what = "create " + std::to_string(static_cast<int>(mode)) + ' ' + where;
         const create_options how{.mode = mode, .acl = open_acl(), .ttl = {}};
-        static_cast<void>(c.create(where, data, how, note(who, what)));
+        static_cast<void>(c.create(where, data, how, note(caller, what)));
         return;
     }
     case 3:
     case 4:
-        static_cast<void>(c.remove(where, version, note(who, "remove " + where)));
+        static_cast<void>(c.remove(where, version, note(caller, "remove " + where)));
         return;
     case 5:
-        static_cast<void>(c.set(where, data, version, note(who, "set " + where)));
+        static_cast<void>(c.set(where, data, version, note(caller, "set " + where)));
         return;
     case 6:
-        static_cast<void>(c.get(where, watch, note(who, "get" + suffix)));
+        static_cast<void>(c.get(where, watch, note(caller, "get" + suffix)));
         return;
     case 7:
-        static_cast<void>(c.exists(where, watch, note(who, "exists" + suffix)));
+        static_cast<void>(c.exists(where, watch, note(caller, "exists" + suffix)));
         return;
     case 8:
-        static_cast<void>(c.children(where, watch, note(who, "children" + suffix)));
+        static_cast<void>(c.children(where, watch, note(caller, "children" + suffix)));
         return;
     case 9:
-        if (c.remove_watches(where, note(who, "unwatch " + where)) != code::ok) {
-            --who.waiting; // nothing is watched, as far as the client knows
-            who.log.push_back(who.name + " has nothing to unwatch at " + where);
+        if (c.remove_watches(where, note(caller, "unwatch " + where)) != code::ok) {
+            --caller.waiting; // nothing is watched, as far as the client knows
+            caller.log.push_back(caller.name + " has nothing to unwatch at " + where);
         }
         return;
     default:
-        return ask_multi(who);
+        return ask_multi(caller);
     }
 }
 
-void script::ask_multi(client& who) {
+void script::ask_multi(client& caller) {
     std::vector<operation> steps;
     std::string what = "multi";
     for (int n = 1 + chance_.below(3); n > 0; --n) {
@@ -228,7 +229,7 @@ void script::ask_multi(client& who) {
         }
         what += ' ' + std::to_string(steps.back().index()) + where;
     }
-    static_cast<void>(who.calls->multi(steps, note(who, what)));
+    static_cast<void>(caller.calls->multi(steps, note(caller, what)));
 }
 
 } // namespace paddock::test::sim

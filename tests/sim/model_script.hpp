@@ -31,18 +31,18 @@ private:
         bool counts = true; ///< what is asked now is written down
     };
 
-    void open(client& who);
+    void open(client& caller);
     void step();
-    void burst(client& who);
-    void ask(client& who);
-    void ask_multi(client& who);
-    void lose_connection(client& who, client& other);
-    void end_session(client& who);
+    void burst(client& caller);
+    void ask(client& caller);
+    void ask_multi(client& caller);
+    void lose_connection(client& caller, client& other);
+    void end_session(client& caller);
     void settle();
-    void until_answered(client& who);
+    void until_answered(client& caller);
     void gather(bool in_any_order = false);
-    native::calls::done note(client& who, std::string what);
-    std::string said(const client& who, const native::reply& r) const;
+    native::calls::done note(client& caller, std::string what);
+    std::string said(const client& caller, const native::reply& r) const;
     std::string path();
     std::int64_t relative(std::int64_t zxid) const { return zxid - first_zxid_; }
     template <typename Condition>

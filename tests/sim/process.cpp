@@ -4,7 +4,9 @@
 #include "sim/c_client.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/post.hpp>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -50,8 +52,8 @@ process::process(ensemble& all, checker& check, contested_locks& contests, std::
     detail::world outside{make_environment(host_),
                           [here = host_] { return std::make_unique<c_client>(here); },
                           &timeline::latest_now};
-    client_.emplace(detail::make_core(host_->io().get_executor(), std::move(outside), servers,
-                                      std::move(options)));
+    client_ = detail::access::make<client>(detail::make_core(
+        host_->io().get_executor(), std::move(outside), servers, std::move(options)));
     locks_ = std::make_unique<locks>(*client_, contested_, revocable);
 }
 
@@ -66,6 +68,31 @@ void process::die() {
     client_.reset();
     host_->end();
     under_way_ = 0;
+}
+
+int process::holds() const {
+    return static_cast<int>(
+        std::count_if(calls_.begin(), calls_.end(), [](const auto& c) { return c->held.valid(); }));
+}
+
+void process::leave() {
+    host_->time().note([&] { return host_->name + " leaves"; });
+    left_ = true;
+    under_way_ = 1;
+    for (const auto& c : std::exchange(calls_, {})) {
+        check_.released(&c->held);
+        if (c->completions == 0) ++under_way_; // it will be told
+        c->held = guard();
+    }
+    client_->close([this, session = client_->session_id(),
+                    limit = host_->time().now() + std::chrono::seconds(1)](error_code why) {
+        must(!why, host_->name + " cannot leave: " + why.message());
+        --under_way_;
+        if (host_->time().now() >= limit) return;
+        for (const auto& [path, node] : host_->servers().truth().nodes())
+            must(node.stat.ephemeral_owner != session, host_->name + " has left, but not " + path);
+    });
+    host_->wake();
 }
 
 contested& process::lock_of(job::kind what) const {
@@ -119,10 +146,11 @@ auto process::answer_of(const call_ptr& c, void (process::*got)(const call_ptr&,
                               : what ? " succeeds"
                                      : " is given up");
         });
-        if (!why && what) return (this->*got)(c, std::move(what));
+        if (!why && what && !left_) return (this->*got)(c, std::move(what));
         const bool expected = !why || why == asio::error::operation_aborted ||
-                              why == errc::not_connected ||
-                              (why == errc::lock_lost && c->what.how == job::queued);
+                              why == errc::not_connected || (left_ && why == errc::closed) ||
+                              (why == errc::lock_lost && c->what.how == job::queued) ||
+                              (why == errc::would_deadlock && c->what.what == job::recursive);
         must(expected, c->name + " fails: " + why.message());
         done(c);
     });
@@ -135,10 +163,10 @@ void process::ask(const call_ptr& c) {
 }
 
 template <typename Lock, typename Token, typename... Owner>
-void process::ask_exclusively(Lock& lock, const job& what, Token token, Owner... who) {
-    if (what.how == job::only_if_free) return lock.try_lock(who..., std::move(token));
-    if (what.how == job::limited) return lock.try_lock_for(who..., what.limit, std::move(token));
-    lock.lock(who..., std::move(token));
+void process::ask_exclusively(Lock& lock, const job& what, Token token, Owner... by) {
+    if (what.how == job::only_if_free) return lock.try_lock(by..., std::move(token));
+    if (what.how == job::limited) return lock.try_lock_for(by..., what.limit, std::move(token));
+    lock.lock(by..., std::move(token));
 }
 
 template <typename Token>
@@ -251,9 +279,10 @@ void process::done(const call_ptr& c) {
 void process::later(duration after, const call_ptr& c, void (process::*what)(const call_ptr&)) {
     host_->time().after(after, [this, weak = std::weak_ptr(c), here = host_, what] {
         if (weak.expired() || here->dead()) return;
-        here->post([this, weak, what] {
+        asio::post(here->io(), [this, weak, what] {
             if (const auto self = weak.lock()) (this->*what)(self);
         });
+        here->wake();
     });
 }
 

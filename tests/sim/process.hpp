@@ -69,12 +69,15 @@ public:
     process& operator=(const process&) = delete;
 
     void begin(const job& what);
+    /// Drops everything at once, and closes its client: then nothing of its session is left.
+    void leave();
     /// As kill -9: the session lives on until it times out.
     void die();
 
     host& where() noexcept { return *host_; }
     std::int64_t session() const { return client_ ? client_->session_id() : 0; }
     bool idle() const noexcept { return under_way_ == 0; }
+    int holds() const;
     std::string story() const;
 
 private:
@@ -89,7 +92,7 @@ private:
     template <typename Token>
     void ask_as(const job& what, Token token);
     template <typename Lock, typename Token, typename... Owner>
-    void ask_exclusively(Lock& lock, const job& what, Token token, Owner... who);
+    void ask_exclusively(Lock& lock, const job& what, Token token, Owner... by);
     template <typename What>
     auto answer_of(const call_ptr& c, void (process::*got)(const call_ptr&, What));
     void got_guard(const call_ptr& c, guard g);
@@ -111,6 +114,7 @@ private:
     std::unique_ptr<locks> locks_;
     std::vector<std::shared_ptr<call>> calls_;
     int under_way_ = 0;
+    bool left_ = false;
 };
 
 } // namespace paddock::test::sim

@@ -37,8 +37,8 @@ struct stage {
         paddock::detail::world outside{make_environment(here),
                                        [here = here] { return std::make_unique<c_client>(here); },
                                        &timeline::latest_now};
-        return client(paddock::detail::make_core(here->io().get_executor(), std::move(outside),
-                                                 "10.0.0.1:2181", {}));
+        return paddock::detail::access::make<client>(paddock::detail::make_core(
+            here->io().get_executor(), std::move(outside), "10.0.0.1:2181", {}));
     }
 
     timeline time;
@@ -95,6 +95,9 @@ asio::awaitable<void> cancel(stage& s) {
     const guard g = co_await a.lock();
     co_await (b.lock() || y.exists("/"));
     co_await (g.lost() || y.exists("/"));
+    co_await x.remove(std::string(g.path()), any_version);
+    const auto why = co_await (g.lost() || y.next_state(client_state::connected));
+    REQUIRE(why.index() == 0);
 }
 
 asio::awaitable<void> read_and_write(stage& s) {
@@ -170,7 +173,7 @@ asio::awaitable<void> work(stage& s) {
     co_await g.transaction(std::move(write));
     auto lost = [&]() -> asio::awaitable<void> {
         co_await x.remove(std::string(g.path()), any_version);
-        co_await (g.lost() || x.next_state(client_state::connected)); // for ever, but for the loss
+        co_await x.next_state(client_state::connected); // for ever, but for the loss
     };
     try {
         co_await g.run(lost);

@@ -1,26 +1,63 @@
 #!/bin/sh
-# Usage: check_install.sh BUILD_DIR COMPILER...
-# Installs paddock into an empty folder, and compiles, links and runs a program outside the tree with
-# nothing but what pkg-config says.
+# Usage: check_install.sh SOURCE_DIR BUILD_DIR COMPILER...
+# Installs paddock into an empty folder, as a shared and as a static library, and compiles, links and runs
+# programs outside the tree with nothing but what pkg-config says, against a real server.
 set -eu
 
-build=$1
-shift
-here=$(cd "$(dirname "$0")" && pwd)
+root=$1
+build=$2
+shift 2
+compiler=$*
 folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT INT TERM
+. "$root/tests/support/server.sh"
+. "$root/tests/support/installed.sh"
+trap 'stop_server; rm -rf "$folder"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
 
-meson install -C "$build" --no-rebuild --quiet --destdir "$folder/root"
-description=$(find "$folder/root" -name paddock.pc)
-[ -n "$description" ] || { echo "paddock.pc was not installed"; exit 1; }
-libraries=$(dirname "$(dirname "$description")")
-prefix=$(sed -n 's/^prefix=//p' "$description")
-
-export PKG_CONFIG_PATH="$libraries/pkgconfig"
-flags=$(pkg-config --define-variable=prefix="$folder/root$prefix" --cflags --libs paddock)
-cp "$here/installed_program.cpp" "$folder/program.cpp"
-cd "$folder"
-# The flags are words, not one word.
+# $flags are words, not one word, everywhere below.
 # shellcheck disable=SC2086
-"$@" -std=c++20 program.cpp $flags -pthread -o program
-LD_LIBRARY_PATH="$libraries" ./program
+check_program() { # kind
+  compile "$folder/program.o" $flags -o "$folder/$1-program"
+  compile -std=c++20 -shared -fPIC "$root/tests/support/installed_plugin.cpp" $flags -o "$folder/$1-plugin.so"
+  said=$(LD_LIBRARY_PATH=$libraries "$folder/$1-program" "$server_address" "$folder/$1-plugin.so")
+  [ "$said" = "locked 1" ] || { echo "the $1 program says: $said"; exit 1; }
+}
+
+# Headers of another Boost, as far as paddock can tell: the program must not link, and the linker names the reason.
+# shellcheck disable=SC2086
+check_other_boost() { # kind
+  compile -std=c++20 -I"$folder/other-boost" -c "$folder/tiny.cpp" $flags -o "$folder/tiny.o"
+  for more in '' -Wl,--gc-sections; do
+    if compile "$folder/tiny.o" $flags $more -o "$folder/tiny" 2>"$folder/log"; then
+      echo "a program of another Boost links with the $1 library"
+      exit 1
+    fi
+    grep -q 'undefined reference.*libpaddock_must_be_built_with_boost<999900>' "$folder/log" || {
+      cat "$folder/log"
+      exit 1
+    }
+  done
+}
+
+mkdir -p "$folder/other-boost/boost"
+cat >"$folder/other-boost/boost/version.hpp" <<EOF
+#include_next <boost/version.hpp>
+#undef BOOST_VERSION
+#define BOOST_VERSION 999900
+EOF
+# A file that only hears of errors is refused as well: it may be linked with others of the right Boost.
+cat >"$folder/tiny.cpp" <<EOF
+#include <paddock/error.hpp>
+int main() { return paddock::error_code(paddock::errc::closed).value() == 0; }
+EOF
+
+start_server
+use_shared
+python3 "$root/tests/support/check_exports.py" "$libraries/libpaddock.so" "$root/include"
+compile_program
+check_program shared
+check_other_boost shared
+use_static
+check_program static
+check_other_boost static

@@ -1,44 +1,90 @@
-"""Compares the code in the READMEs with the samples that it was cut from; with --write, mends it.
+"""Checks the Markdown files: code is what the samples have, links resolve, and the tests that tables name exist.
 
-A block is marked by a comment before it: <!-- cut from FILE, REGION -->; the region is what stands
-between //[REGION and //] in the file.
+- A block of C++ has a comment before it: <!-- cut from FILE, REGION -->; the region is what stands between //[REGION
+  and //] in the file. With --write, the blocks are mended.
+- The last column of a table is "shown by": names of tests, `folder/name` below tests/, or `name` beside the file.
 """
 import pathlib
 import re
 import sys
 
 BLOCK = re.compile(r"(<!-- cut from (\S+), (\S+) -->\n```cpp\n)(.*?)(```)", re.DOTALL)
+FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+SHOWN = re.compile(r"^\|.*\| shown by \|\n\|[-|]+\n((?:\|.*\n)+)", re.MULTILINE)
+
+ROOT = pathlib.Path(sys.argv[1]).resolve()
+problems = []
 
 
-def region(root, file, name):
-    text = (root / file).read_text()
+def documents():
+    for path in sorted(ROOT.rglob("*.md")):
+        if not any(part.startswith((".", "build")) for part in path.relative_to(ROOT).parts):
+            yield path
+
+
+def region(file, name):
+    text = (ROOT / file).read_text()
     found = re.search(r"^//\[" + re.escape(name) + r"\n(.*?)^//\]", text, re.DOTALL | re.MULTILINE)
     if not found:
         sys.exit(f"{file} has no region {name}")
     return found.group(1)
 
 
+def check_code(path, text, write):
+    blocks = len(BLOCK.findall(text))
+    if text.count("```cpp") != blocks:
+        problems.append(f"{path.relative_to(ROOT)}: a block of C++ is not cut from a sample")
+    mended = BLOCK.sub(lambda m: m[1] + region(m[2], m[3]) + m[5], text)
+    if mended != text and write:
+        path.write_text(mended)
+    elif mended != text:
+        problems.append(f"{path.relative_to(ROOT)}: drifted from the samples")
+    return blocks
+
+
+def anchors(path):
+    """What GitHub makes of the headings."""
+    headings = re.findall(r"^#+ (.*)$", FENCED.sub("", path.read_text()), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def check_links(path, text):
+    for link in LINK.findall(FENCED.sub("", text)):
+        if re.match(r"[a-z]+:", link):
+            continue
+        file, _, anchor = link.partition("#")
+        to = path.parent / file if file else path
+        if not to.exists() or (anchor and anchor not in anchors(to)):
+            problems.append(f"{path.relative_to(ROOT)}: the link {link} leads nowhere")
+
+
+def check_tests(path, text):
+    """Returns how many were named."""
+    named = 0
+    for table in SHOWN.findall(text):
+        for row in table.splitlines():
+            for name in re.findall(r"`([^`]+)`", row.rstrip(" |").rsplit("|", 1)[1]):
+                folder = ROOT / "tests" if "/" in name else path.parent
+                if not (folder / name).is_file() and not (folder / f"{name}_test.cpp").is_file():
+                    problems.append(f"{path.relative_to(ROOT)}: there is no test {name}")
+                named += 1
+    return named
+
+
 def main():
-    root = pathlib.Path(sys.argv[1])
-    write = "--write" in sys.argv
     blocks = 0
-    drifted = []
-    for readme in (root / "README.md", root / "lib" / "README.md"):
-        text = readme.read_text()
-        fences = text.count("```cpp")
-        marked = len(BLOCK.findall(text))
-        if fences != marked:
-            sys.exit(f"{readme.name}: {fences - marked} blocks of C++ are not cut from a sample")
-        blocks += marked
-        mended = BLOCK.sub(lambda m: m[1] + region(root, m[2], m[3]) + m[5], text)
-        if mended != text:
-            drifted.append(str(readme.relative_to(root)))
-            if write:
-                readme.write_text(mended)
+    for path in documents():
+        text = path.read_text()
+        blocks += check_code(path, text, "--write" in sys.argv)
+        check_links(path, text)
+        named = check_tests(path, text)
+        if "shown by" in text and named == 0:
+            problems.append(f"{path.relative_to(ROOT)}: its table of tests was not found")
     if blocks == 0:
-        sys.exit("no block of code was found")
-    if drifted and not write:
-        sys.exit("drifted from the samples: " + ", ".join(drifted))
+        problems.append("no block of code was found")
+    print("\n".join(problems) if problems else "nothing to complain about")
+    sys.exit(1 if problems else 0)
 
 
 main()

@@ -1,12 +1,18 @@
 #!/bin/sh
 # Runs every sample against a private server, and looks at what it says.
-#   check_samples.sh SOURCE-ROOT FOLDER-OF-THE-PROGRAMS
+#   check_samples.sh SOURCE-ROOT FOLDER-OF-THE-PROGRAMS RIVAL
 set -eu
 root=$1
 programs=$2
+rival=$3
 . "$root/tests/support/server.sh"
 folder=$(mktemp -d) # for what samples leave behind
-trap 'stop_server; rm -rf "$folder"' EXIT
+rival_pid=
+end_rival() {
+  [ -z "$rival_pid" ] || kill "$rival_pid"
+  rival_pid=
+}
+trap 'end_rival; stop_server; rm -rf "$folder"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
@@ -29,6 +35,20 @@ start_server
 said=$("$programs/hello_lock" "$server_address")
 expect '^holding /locks/printer/_c_.*-lock-[0-9]{10}$' 1 "$said"
 
+# Where no server is, it says what is wrong, and goes on trying.
+"$programs/hello_lock" 127.0.0.1:1 >"$folder/lonely" 2>&1 &
+lonely=$!
+tries=0
+until grep -q '; still trying$' "$folder/lonely" || [ "$tries" -eq 100 ]; do
+  tries=$((tries + 1))
+  sleep 0.1
+done
+kill "$lonely" || fail "without a server it ends: $(cat "$folder/lonely")"
+wait "$lonely" || true
+expect '^paddock: no server of 127.0.0.1:1 answers: check the server list and ' 1 "$(cat "$folder/lonely")"
+expect '^paddock: .*Connection refused' 1 "$(cat "$folder/lonely")"
+rm "$folder/lonely"
+
 said=$("$programs/concurrent_test" --nodes 15 --servers "$server_address")
 expect '^node [0-9]+ +leads, token [0-9]+$' 15 "$said"
 expect '^node [0-9]+ +unlocks$' 15 "$said"
@@ -44,6 +64,18 @@ printf '%s\n' "$said" | awk '
 said=$("$programs/timeout_and_cancellation" "$server_address")
 expect 'it is taken|still taken after 50 ms|closing time came first|and now it is ours' 4 "$said"
 
+# A rival that stands behind it in the line is granted the lock when it unlocks, and keeps it.
+mkfifo "$folder/rival"
+"$rival" "$server_address" /locks/report >"$folder/rival" &
+rival_pid=$!
+exec 3<"$folder/rival"
+read -r _ <&3 # it holds the lock
+said=$("$programs/timeout_and_cancellation" "$server_address") || fail "beside a rival: $said"
+expect 'it is taken|still taken after 50 ms|closing time came first|another was faster' 4 "$said"
+end_rival
+exec 3<&-
+rm "$folder/rival"
+
 said=$("$programs/readers_and_writers" "$server_address")
 expect '^reader [12] sees 100$|^reader 3 sees 110$' 3 "$said"
 expect '^the writer (makes it|still sees) 110$' 2 "$said"
@@ -52,7 +84,7 @@ said=$("$programs/election" "$server_address")
 expect '^(alice|bob|carol) (leads, with token [0-9]+|resigns)$' 6 "$said"
 expect '^  the follower hears that nobody leads$' 1 "$said"
 
-said=$("$programs/a_place_in_the_line" "$server_address")
+said=$("$programs/a_place_in_the_queue" "$server_address")
 expect '^ahead of us: 1$|label nightly build$|gives? the lock back, and does$|^ahead of us now: 0$|^our turn$' 5 "$said"
 
 said=$("$programs/recursive_mutex" "$server_address")
@@ -88,7 +120,7 @@ pears 4' ] || fail "the stock is $(cat "$folder"/stock-*[1-9]*)"
 if [ -x "$programs/fencing" ]; then
   said=$(cd "$folder" && "$programs/fencing" "$server_address")
   expect '^the first holder, before its pause: valid 1$' 1 "$said"
-  expect '^the next holder: written$' 1 "$said"
+  expect '^the next holder: sold$' 1 "$said"
   expect '^the first holder, after its pause: valid 0$' 1 "$said"
   expect '^the first holder: refused$' 1 "$said"
 fi

@@ -17,7 +17,7 @@ using time_point = boot_clock::time_point;
 struct fake_environment::world {
     time_point now{std::chrono::hours(1)};
     std::uint64_t random = 88172645463325252ULL;
-    std::deque<unique_function<void()>> due;
+    std::deque<unique_function<void()>> due, held;
     std::set<fake_timer*> timers;
     std::set<fake_readiness*> connections;
     std::map<std::uint64_t, unsigned> ready;
@@ -108,7 +108,10 @@ private:
 std::shared_ptr<const fake_environment::world> fake_environment::latest_;
 
 fake_environment::fake_environment() : world_(std::make_shared<world>()) { latest_ = world_; }
-fake_environment::~fake_environment() { world_->due.clear(); }
+fake_environment::~fake_environment() {
+    world_->due.clear();
+    world_->held.clear();
+}
 
 time_point fake_environment::now() const { return world_->now; }
 time_point fake_environment::latest_now() noexcept { return latest_->now; }
@@ -129,7 +132,17 @@ std::uint64_t fake_environment::random() { // Marsaglia's xorshift
 }
 
 void fake_environment::post(unique_function<void()> task) {
+    (tasks_held_ ? world_->held : world_->due).push_back(std::move(task));
+}
+
+void fake_environment::post_behind(unique_function<void()> task) {
     world_->due.push_back(std::move(task));
+}
+
+void fake_environment::let_tasks_run() {
+    tasks_held_ = false;
+    for (auto& task : std::exchange(world_->held, {}))
+        world_->due.push_back(std::move(task));
 }
 
 std::unique_ptr<timer> fake_environment::make_timer() {

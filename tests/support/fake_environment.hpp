@@ -22,10 +22,12 @@ public:
     std::chrono::system_clock::time_point wall_clock() const override;
     std::uint64_t random() override;
     void post(unique_function<void()> task) override;
+    void post_behind(unique_function<void()> task) override;
     std::unique_ptr<timer> make_timer() override;
     std::unique_ptr<wakeup> make_wakeup(unique_function<void()> woken) override;
     std::unique_ptr<readiness> make_readiness(descriptor connection) override;
     void resolve(const std::string& host, resolved done) override;
+    void stop_resolving() noexcept override { lookups_.clear(); }
 
     // --- for the test ---
 
@@ -40,6 +42,11 @@ public:
     void advance(boot_clock::duration time);
     /// Lets time pass as if the event loop had been stuck: nothing runs meanwhile.
     void stall(boot_clock::duration time);
+
+    /// From now on posted tasks wait, as if thousands of others were before them: timers and
+    /// connections do not wait for them.
+    void hold_tasks() { tasks_held_ = true; }
+    void let_tasks_run();
 
     /// From now on the connection can be read (1), written (2), both (3), or neither (0).
     void set_ready(std::uint64_t identity, unsigned events);
@@ -65,6 +72,7 @@ private:
     std::shared_ptr<world> world_;
     static std::shared_ptr<const world> latest_;
     std::vector<std::unique_ptr<timer>> lookups_;
+    bool tasks_held_ = false;
 };
 
 } // namespace paddock::test

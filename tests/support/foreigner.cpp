@@ -216,8 +216,8 @@ void kill_session(const std::string& address, const credentials& session) {
     close_request.int32(1).int32(opcode::close_session);
     auto bytes = connect_request(session).frame();
     // Both at once: the session's own client, thrown out by us, reconnects and throws us out.
-    const auto farewell = close_request.frame();
-    bytes.insert(bytes.end(), farewell.begin(), farewell.end());
+    const auto unlock_call = close_request.frame();
+    bytes.insert(bytes.end(), unlock_call.begin(), unlock_call.end());
     for (;;) {
         try {
             frame_link frames(address, deadline);

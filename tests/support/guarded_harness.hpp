@@ -42,9 +42,13 @@ inline std::string text_in(std::exception_ptr failure) {
 /// Goods that a guarded operation takes three of, and what its steps did.
 struct shelf {
     int goods = 10;
-    fencing_token seen{};
+    fencing_token claimed{}, seen{};
     journal done;
     guarded_steps<int> steps{
+        .claim = [this](fencing_token token) -> asio::awaitable<bool> {
+            claimed = token;
+            co_return true;
+        },
         .record = [this]() -> asio::awaitable<int> {
             done.push_back("record");
             co_return goods;

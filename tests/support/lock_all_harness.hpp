@@ -21,9 +21,7 @@ inline asking_all ask_all_for(const std::vector<mutex>& all, std::chrono::nanose
 inline under_way<> give_back_set(guard_set& g) {
     return start([&](auto token) { g.unlock(std::move(token)); });
 }
-inline under_way<> end_of_set(guard_set& g) {
-    return start([&](auto token) { g.lost(std::move(token)); });
-}
+inline under_way<> end_of_set(guard_set& g) { return follow_end(g); }
 inline asio::awaitable<void> granted_all(asking_all a) {
     co_await finished(a);
     CHECK_MESSAGE(!a->error, a->error.message());
@@ -41,7 +39,7 @@ struct three : scene {
         }
     }
     std::string at(int n) const { return path + '/' + "abc"[n]; }
-    std::size_t nodes(int n) { return line_at(direct, at(n)).size(); }
+    std::size_t nodes(int n) { return queue_at(direct, at(n)).size(); }
     asio::awaitable<void> until_nodes(std::size_t a, std::size_t b, std::size_t c) {
         co_await eventually([&] { return nodes(0) == a && nodes(1) == b && nodes(2) == c; });
     }

@@ -11,6 +11,7 @@
 #include <boost/asio/cancellation_signal.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <functional>
 #include <memory>
@@ -19,7 +20,7 @@
 #include <vector>
 
 // What the tests of the locks share: operations under way that can be looked at, and who stands in
-// a line.
+// a queue.
 
 namespace paddock::test {
 
@@ -31,6 +32,8 @@ struct pending {
     std::tuple<Result...> result;
     std::function<void()> then; ///< called when it completes
     asio::cancellation_signal stop;
+    std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
+    std::chrono::steady_clock::time_point ended{};
 
     bool done() const { return times > 0; }
     void cancel(asio::cancellation_type how = asio::cancellation_type::total) { stop.emit(how); }
@@ -45,6 +48,7 @@ under_way<Result...> start(Operate operate, std::function<void()> then = {}) {
     p->then = std::move(then);
     operate(asio::bind_cancellation_slot(p->stop.slot(), [p](error_code error, Result... result) {
         ++p->times;
+        p->ended = std::chrono::steady_clock::now();
         p->error = error;
         p->result = std::tuple<Result...>(std::move(result)...);
         if (p->then) p->then();
@@ -52,25 +56,34 @@ under_way<Result...> start(Operate operate, std::function<void()> then = {}) {
     return p;
 }
 
-using asking = under_way<guard>;
+using lock_call = under_way<guard>;
 
-inline guard& held(const asking& a) { return std::get<guard>(a->result); }
+inline guard& held(const lock_call& a) { return std::get<guard>(a->result); }
 
-inline asking ask(mutex& m, std::function<void()> then = {}) {
+inline lock_call ask(mutex& m, std::function<void()> then = {}) {
     return start<guard>([&](auto token) { m.lock(std::move(token)); }, std::move(then));
 }
-inline asking ask_now(mutex& m) {
+inline lock_call ask_now(mutex& m) {
     return start<guard>([&](auto token) { m.try_lock(std::move(token)); });
 }
-inline asking ask_for(mutex& m, std::chrono::nanoseconds limit) {
+inline lock_call ask_for(mutex& m, std::chrono::nanoseconds limit) {
     return start<guard>([&](auto token) { m.try_lock_for(limit, std::move(token)); });
 }
 inline under_way<> give_back(guard& g) {
     return start([&](auto token) { g.unlock(std::move(token)); });
 }
-inline under_way<> end_of(guard& g) {
-    return start([&](auto token) { g.lost(std::move(token)); });
+/// The wait for the end of a hold; its error is the reason, unless it was cancelled.
+template <class Guard>
+under_way<> follow_end(const Guard& g) {
+    const auto p = std::make_shared<pending<>>();
+    g.lost(asio::bind_cancellation_slot(p->stop.slot(), [p](error_code error, error_code reason) {
+        ++p->times;
+        CHECK(error.failed() != reason.failed());
+        p->error = error ? error : reason;
+    }));
+    return p;
 }
+inline under_way<> end_of(guard& g) { return follow_end(g); }
 
 /// Waits until all of them have completed.
 template <class... Result>
@@ -84,21 +97,21 @@ asio::awaitable<void> finished(under_way<Result...> one) {
     co_await eventually([&] { return one->done(); });
 }
 /// The lock was granted to it.
-inline asio::awaitable<void> granted(asking a) {
+inline asio::awaitable<void> granted(lock_call a) {
     co_await finished(a);
     CHECK_MESSAGE(!a->error, a->error.message());
     CHECK(held(a).valid());
 }
 
 /// What was granted to it is given back.
-inline asio::awaitable<void> unlocked(asking a) {
+inline asio::awaitable<void> unlocked(lock_call a) {
     const auto end = give_back(held(a));
     co_await finished(end);
     CHECK_MESSAGE(!end->error, end->error.message());
 }
 /// Waits until one of them, and no second one, is granted the lock, and takes it out.
-inline asio::awaitable<asking> next_granted(std::vector<asking>& waiting) {
-    const auto done = [](const asking& a) { return a->done(); };
+inline asio::awaitable<lock_call> next_granted(std::vector<lock_call>& waiting) {
+    const auto done = [](const lock_call& a) { return a->done(); };
     co_await eventually([&] { return std::any_of(waiting.begin(), waiting.end(), done); });
     REQUIRE(std::count_if(waiting.begin(), waiting.end(), done) == 1);
     const auto next = std::find_if(waiting.begin(), waiting.end(), done);
@@ -113,7 +126,7 @@ inline int sequence_of(std::string_view path) {
 }
 
 /// The names in a lock's directory, in the order of their sequence numbers.
-inline std::vector<std::string> line_at(foreigner& by, const std::string& directory) {
+inline std::vector<std::string> queue_at(foreigner& by, const std::string& directory) {
     std::vector<std::string> names;
     if (code_of([&] { names = by.children(directory); }) != zk_code::ok) return {};
     std::sort(names.begin(), names.end(),
@@ -146,7 +159,7 @@ struct scene {
     client zk;
     mutex lock;
 
-    std::vector<std::string> line() { return line_at(direct, path); }
+    std::vector<std::string> queue() { return queue_at(direct, path); }
     std::size_t sent(std::int32_t operation) const { return proxy.count(direction::up, operation); }
     /// What the client has sent, in order.
     std::vector<std::int32_t> requests() const {
@@ -156,8 +169,8 @@ struct scene {
         return all;
     }
     /// Waits until the directory has so many nodes.
-    asio::awaitable<void> until_line(std::size_t nodes) {
-        co_await eventually([&] { return line().size() == nodes; });
+    asio::awaitable<void> until_queue(std::size_t nodes) {
+        co_await eventually([&] { return queue().size() == nodes; });
     }
     /// Waits until a lost connection is up again.
     asio::awaitable<void> until_connected() {

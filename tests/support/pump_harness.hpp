@@ -41,16 +41,21 @@ public:
         ++disconnected;
         if (when_disconnected) when_disconnected();
     }
-    void on_session_over(error_code why) noexcept override {
+    void on_session_ended(error_code why) noexcept override {
         CHECK_FALSE(up);
         CHECK_FALSE(over);
         over = why;
-        if (when_over) when_over();
+        if (when_ended) when_ended();
     }
     void on_watch(native::watch_type type, std::string_view path) noexcept override {
         watches.emplace_back(type, path);
     }
-    void on_trouble(std::string_view what) noexcept override { troubles.emplace_back(what); }
+    void on_trouble(trouble_kind kind, std::string_view what) noexcept override {
+        if (kind != trouble_kind::c_client)
+            troubles.emplace_back(what);
+        else
+            error_lines.emplace_back(what);
+    }
 
     bool up = false;
     std::uint64_t connected = 0;
@@ -58,9 +63,10 @@ public:
     std::optional<error_code> over;
     std::vector<std::pair<native::watch_type, std::string>> watches;
     std::vector<std::string> troubles;
+    std::vector<std::string> error_lines; ///< of the C client
     std::function<void()> when_connected;
     std::function<void()> when_disconnected;
-    std::function<void()> when_over;
+    std::function<void()> when_ended;
 };
 
 /// The addresses "127.0.0.1:port", and "[::1]:port" without the brackets.
@@ -150,20 +156,20 @@ struct pump_harness {
     }
     pending create(const std::string& path, create_mode mode = create_mode::persistent,
                    const std::string& data = {}) {
-        return submit([&](native::calls& table, native::calls::done who) {
+        return submit([&](native::calls& table, native::calls::done reply_to) {
             create_options how;
             how.mode = mode;
-            return table.create(path, data, how, std::move(who));
+            return table.create(path, data, how, std::move(reply_to));
         });
     }
     pending get(const std::string& path, bool watch = false) {
-        return submit([&](native::calls& table, native::calls::done who) {
-            return table.get(path, watch, std::move(who));
+        return submit([&](native::calls& table, native::calls::done reply_to) {
+            return table.get(path, watch, std::move(reply_to));
         });
     }
     pending exists(const std::string& path, bool watch = false) {
-        return submit([&](native::calls& table, native::calls::done who) {
-            return table.exists(path, watch, std::move(who));
+        return submit([&](native::calls& table, native::calls::done reply_to) {
+            return table.exists(path, watch, std::move(reply_to));
         });
     }
     /// The answer, after running the context for it.

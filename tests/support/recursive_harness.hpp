@@ -16,14 +16,14 @@ struct recursive_scene : scene {
 
     recursive_mutex again;
 
-    asking ask(owner who) {
-        return start<guard>([&](auto token) { again.lock(who, std::move(token)); });
+    lock_call ask(owner by) {
+        return start<guard>([&](auto token) { again.lock(by, std::move(token)); });
     }
-    asking ask_now(owner who) {
-        return start<guard>([&](auto token) { again.try_lock(who, std::move(token)); });
+    lock_call ask_now(owner by) {
+        return start<guard>([&](auto token) { again.try_lock(by, std::move(token)); });
     }
-    asking ask_for(owner who, std::chrono::nanoseconds limit) {
-        return start<guard>([&](auto token) { again.try_lock_for(who, limit, std::move(token)); });
+    lock_call ask_for(owner by, std::chrono::nanoseconds limit) {
+        return start<guard>([&](auto token) { again.try_lock_for(by, limit, std::move(token)); });
     }
     void expire() { kill_session(shared_server().address(), proxy.last_credentials()); }
 };

@@ -19,23 +19,23 @@ void script::send(std::function<void()> packet) {
 void script::answer(int rc, int refused_step) {
     send([this, rc, refused_step] {
         REQUIRE_FALSE(requests.empty());
-        const auto who = std::move(requests.front());
+        const auto reply_to = std::move(requests.front());
         requests.pop_front();
-        who->complete(native::reply{.rc = rc, .refused_step = refused_step});
+        reply_to->complete(native::reply{.rc = rc, .refused_step = refused_step});
     });
 }
 
 void script::answer_names(std::vector<std::string> names) {
     send([this, names = std::move(names)] {
         REQUIRE_FALSE(requests.empty());
-        const auto who = std::move(requests.front());
+        const auto reply_to = std::move(requests.front());
         requests.pop_front();
         std::vector<const char*> pointers;
         for (const auto& name : names)
             pointers.push_back(name.c_str());
         native::reply reply;
         reply.names = pointers;
-        who->complete(reply);
+        reply_to->complete(reply);
     });
 }
 
@@ -45,22 +45,22 @@ void script::hang_up() {
 }
 
 void script::set_readable() {
-    if (connection.valid())
-        env.set_ready(connection.identity,
-                      (!inbound.empty() || unusable || stuck ? event::readable : 0U) |
-                          (accepts || refuses || unusable ? event::writable : 0U));
+    const auto& at = connection.valid() ? connection : parting;
+    if (at.valid())
+        env.set_ready(at.identity, (!inbound.empty() || unusable || stuck ? event::readable : 0U) |
+                                       (accepts || refuses || unusable ? event::writable : 0U));
 }
 
 void script::complete_all(int rc) {
-    for (auto& who : std::exchange(heartbeats, {}))
-        who->complete(native::reply{.rc = rc});
-    for (auto& who : std::exchange(requests, {}))
-        who->complete(native::reply{.rc = rc});
+    for (auto& reply_to : std::exchange(heartbeats, {}))
+        reply_to->complete(native::reply{.rc = rc});
+    for (auto& reply_to : std::exchange(requests, {}))
+        reply_to->complete(native::reply{.rc = rc});
 }
 
-void script::answer_heartbeat(native::calls::done who, int rc) {
+void script::answer_heartbeat(native::calls::done reply_to, int rc) {
     ++beats;
-    heartbeats.push_back(std::move(who));
+    heartbeats.push_back(std::move(reply_to));
     send([this, rc] {
         const auto oldest = std::move(heartbeats.front());
         heartbeats.pop_front();
@@ -94,7 +94,24 @@ public:
         return true;
     }
 
+    native::interest_result end_session() noexcept override {
+        if (s_->observer != nullptr) {
+            const auto at = s_->connection;
+            const bool can_tell = s_->state == state::connected && at.valid() && !s_->unusable;
+            if (can_tell && s_->unwritten > 0) {
+                --s_->unwritten;
+                return {.connection = at, .events = event::writable};
+            }
+            if (can_tell) ++s_->asked_to_end;
+            close();
+            if (can_tell && s_->lingers) s_->parting = at;
+        }
+        if (s_->unusable) s_->parting = {};
+        return {.connection = s_->parting, .events = event::readable};
+    }
+
     void close() noexcept override {
+        s_->parting = {};
         if (std::exchange(s_->observer, nullptr) == nullptr) return;
         ++s_->closed;
         s_->connection = {};
@@ -102,9 +119,9 @@ public:
         s_->state = state::not_connected;
     }
 
-    native::wish interest() override {
+    native::interest_result interest() override {
         ++s_->interests;
-        native::wish wanted;
+        native::interest_result wanted;
         wanted.rc = next_code();
         if (wanted.rc != code::ok) return wanted;
         if (!s_->connection.valid()) connect();
@@ -155,45 +172,45 @@ public:
     }
 
     int create(const std::string& path, std::string_view, const create_options&,
-               done who) override {
-        return request("create " + path, std::move(who));
+               done reply_to) override {
+        return request("create " + path, std::move(reply_to));
     }
-    int get(const std::string& path, bool, done who) override {
-        return request("get " + path, std::move(who));
+    int get(const std::string& path, bool, done reply_to) override {
+        return request("get " + path, std::move(reply_to));
     }
-    int exists(const std::string& path, bool, done who) override {
-        if (answers_at_once(path)) return heartbeat(std::move(who), code::ok);
-        return request("exists " + path, std::move(who));
+    int exists(const std::string& path, bool, done reply_to) override {
+        if (answers_at_once(path)) return heartbeat(std::move(reply_to), code::ok);
+        return request("exists " + path, std::move(reply_to));
     }
-    int children(const std::string& path, bool, done who) override {
-        return request("children " + path, std::move(who));
+    int children(const std::string& path, bool, done reply_to) override {
+        return request("children " + path, std::move(reply_to));
     }
-    int set(const std::string& path, std::string_view, std::int32_t, done who) override {
-        return request("set " + path, std::move(who));
+    int set(const std::string& path, std::string_view, std::int32_t, done reply_to) override {
+        return request("set " + path, std::move(reply_to));
     }
-    int remove(const std::string& path, std::int32_t, done who) override {
-        return request("remove " + path, std::move(who));
+    int remove(const std::string& path, std::int32_t, done reply_to) override {
+        return request("remove " + path, std::move(reply_to));
     }
-    int sync(const std::string& path, done who) override {
-        if (answers_at_once(path)) return heartbeat(std::move(who), code::ok);
-        return request("sync " + path, std::move(who));
+    int sync(const std::string& path, done reply_to) override {
+        if (answers_at_once(path)) return heartbeat(std::move(reply_to), code::ok);
+        return request("sync " + path, std::move(reply_to));
     }
-    int get_acl(const std::string& path, done who) override {
-        return request("get_acl " + path, std::move(who));
+    int get_acl(const std::string& path, done reply_to) override {
+        return request("get_acl " + path, std::move(reply_to));
     }
-    int set_acl(const std::string& path, const acl&, std::int32_t, done who) override {
-        return request("set_acl " + path, std::move(who));
+    int set_acl(const std::string& path, const acl&, std::int32_t, done reply_to) override {
+        return request("set_acl " + path, std::move(reply_to));
     }
-    int multi(std::span<const operation> steps, done who) override {
+    int multi(std::span<const operation> steps, done reply_to) override {
         std::string paths;
         for (const auto& step : steps)
             paths += ' ' + std::visit([](const auto& one) { return one.path; }, step);
         if (steps.size() == 1 && answers_at_once(paths.substr(1)))
-            return heartbeat(std::move(who), s_->heartbeat_code);
-        return request("multi" + paths, std::move(who));
+            return heartbeat(std::move(reply_to), s_->heartbeat_code);
+        return request("multi" + paths, std::move(reply_to));
     }
-    int remove_watches(const std::string& path, done who) override {
-        return request("remove_watches " + path, std::move(who));
+    int remove_watches(const std::string& path, done reply_to) override {
+        return request("remove_watches " + path, std::move(reply_to));
     }
 
 private:
@@ -235,8 +252,8 @@ private:
         return s_->answers_heartbeats && path == "/zookeeper" && s_->state == state::connected &&
                !s_->unusable && !s_->next_send_fails;
     }
-    int heartbeat(done who, int rc) {
-        s_->answer_heartbeat(std::move(who), rc);
+    int heartbeat(done reply_to, int rc) {
+        s_->answer_heartbeat(std::move(reply_to), rc);
         return code::ok;
     }
 
@@ -245,10 +262,11 @@ private:
         return rc;
     }
 
-    int request(std::string what, done who) {
+    int request(std::string what, done reply_to) {
         if (s_->state < 0) return code::invalid_state;
+        if (s_->refused > 0) return --s_->refused, code::invalid_state;
         s_->log.push_back(std::move(what));
-        s_->requests.push_back(std::move(who));
+        s_->requests.push_back(std::move(reply_to));
         if (s_->state == state::connected) ++s_->held_back;
         if (s_->state == state::connected && (s_->next_send_fails || s_->unusable)) {
             s_->next_send_fails = false;

@@ -26,8 +26,11 @@ struct script {
     bool answers = true;            ///< so are sessions
     bool refuses = false;           ///< an attempt to connect fails as soon as it is looked at
     bool next_send_fails = false;   ///< the next request closes the connection silently
+    int refused = 0;                ///< so many of the next requests are not taken
     bool ping_fails = false;        ///< interest() says so once, but does not close the connection
     bool stuck = false;             ///< there is something to read, and it never is a packet
+    int unwritten = 0;              ///< steps of end_session() that find something still to write
+    bool lingers = false;           ///< a session that was asked to end does so with hang_up()
     bool answers_heartbeats = true; ///< at once, with `heartbeat_code`; else they are as any other
     int heartbeat_code = native::code::ok;             ///< of the proofs among them
     std::deque<int> interest_codes;                    ///< errors of the next interest() calls
@@ -44,7 +47,8 @@ struct script {
 
     // --- what was seen ---
 
-    int opened = 0, closed = 0, interests = 0, processed = 0, broken = 0, executed = 0;
+    int opened = 0, closed = 0, asked_to_end = 0, interests = 0, processed = 0, broken = 0,
+        executed = 0;
     std::vector<unsigned> events;               ///< of each process()
     std::vector<std::string> servers;           ///< of open() and set_servers()
     std::vector<std::string> credentials;       ///< of add_auth()
@@ -57,7 +61,7 @@ struct script {
 
     // --- the C client's inside ---
 
-    void answer_heartbeat(native::calls::done who, int rc);
+    void answer_heartbeat(native::calls::done reply_to, int rc);
     void lose(int rc);
     void complete_all(int rc);
     void set_readable();
@@ -65,6 +69,7 @@ struct script {
     native::observer* observer = nullptr;
     int state = native::state::not_connected;
     descriptor connection;
+    descriptor parting; ///< the connection of a session that was asked to end
     std::uint64_t last_identity = 0;
     bool unusable = false;  ///< break_connection() was called, or the peer hung up
     std::size_t unsent = 0; ///< requests of a connection that was closed silently

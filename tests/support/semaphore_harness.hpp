@@ -10,13 +10,13 @@
 
 namespace paddock::test {
 
-inline asking ask(semaphore& s, std::int32_t count = 1) {
+inline lock_call ask(semaphore& s, std::int32_t count = 1) {
     return start<guard>([&](auto token) { s.acquire(count, std::move(token)); });
 }
-inline asking ask_now(semaphore& s, std::int32_t count = 1) {
+inline lock_call ask_now(semaphore& s, std::int32_t count = 1) {
     return start<guard>([&](auto token) { s.try_acquire(count, std::move(token)); });
 }
-inline asking ask_for(semaphore& s, std::int32_t count, std::chrono::nanoseconds limit) {
+inline lock_call ask_for(semaphore& s, std::int32_t count, std::chrono::nanoseconds limit) {
     return start<guard>([&](auto token) { s.try_acquire_for(count, limit, std::move(token)); });
 }
 
@@ -42,8 +42,8 @@ struct semaphore_scene {
     client zk;
     semaphore pool;
 
-    std::vector<std::string> leases() { return line_at(direct, path + "/leases"); }
-    std::vector<std::string> locks() { return line_at(direct, path + "/locks"); }
+    std::vector<std::string> leases() { return queue_at(direct, path + "/leases"); }
+    std::vector<std::string> locks() { return queue_at(direct, path + "/locks"); }
     asio::awaitable<void> until(std::size_t leases_wanted, std::size_t locks_wanted) {
         co_await eventually(
             [&] { return leases().size() == leases_wanted && locks().size() == locks_wanted; });
@@ -53,7 +53,7 @@ struct semaphore_scene {
     }
     asio::awaitable<void> until_epoch(std::uint64_t which) {
         co_await eventually(
-            [&] { return zk.epoch() == which && zk.state() == client_state::connected; });
+            [&] { return zk.epoch() >= which && zk.state() == client_state::connected; });
     }
     /// Curator takes a lease.
     std::string foreign_lease() {

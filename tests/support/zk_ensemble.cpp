@@ -91,7 +91,7 @@ std::size_t zk_ensemble::await_leader() {
     while (steady_clock::now() < deadline) {
         const bool all = std::all_of(servers_.begin(), servers_.end(),
                                      [](const auto& each) { return each->answers(); });
-        if (const auto who = leader(); all && who) return *who;
+        if (const auto found = leader(); all && found) return *found;
         std::this_thread::sleep_for(50ms);
     }
     give_up();

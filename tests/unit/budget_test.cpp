@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
 #include <string>
 
 using paddock::detail::budget;
@@ -32,6 +33,15 @@ TEST_CASE("there is room up to the limit, and no more") {
     bytes.give(40);
     CHECK_FALSE(bytes.take(41));
     CHECK(bytes.take(40));
+}
+
+TEST_CASE("what is larger than the whole budget will never fit, however much is in use") {
+    budget bytes(100);
+    bytes.take(100);
+    CHECK(bytes.possible(0));
+    CHECK(bytes.possible(100));
+    CHECK_FALSE(bytes.possible(101));
+    CHECK_FALSE(bytes.possible(std::numeric_limits<std::size_t>::max()));
 }
 
 TEST_CASE("who waits is served in turn, as far as there is room") {

@@ -1,6 +1,6 @@
 // The lease of a session, step by step: what extends it, and what its end means.
 
-#include "locks/hold.hpp"
+#include "locks/call/hold.hpp"
 #include "support/session_stage.hpp"
 
 #include <paddock/guard.hpp>
@@ -14,9 +14,9 @@ using words = std::vector<std::string>;
 
 namespace {
 
-struct nothing final : detail::tenure {
+struct nothing final : detail::held_resource {
     void release() override { ++released; }
-    void when_gone(unique_function<void(error_code)> gone) override { gone({}); }
+    void when_deleted(unique_function<void(error_code)> gone) override { gone({}); }
     int released = 0;
 };
 
@@ -36,12 +36,10 @@ struct lease_stage : session_stage {
     boot_clock::duration left() const { return core->lease().term()->until() - env->now(); }
     /// One request, and its answer after a while.
     void ask(answered_by by, boot_clock::duration time = 0s, int code = native::code::ok) {
-        core->gate().submit(
-            lane::user, by, 0,
-            [](native::calls& table, std::unique_ptr<native::completion> done) {
-                return table.exists("/x", false, std::move(done));
-            },
-            [](const native::reply&) {});
+        detail::request what = detail::requests::exists{"/x"};
+        if (by == answered_by::leader) what = detail::requests::sync{"/x"};
+        if (by == answered_by::quorum) what = detail::requests::remove{"/x"};
+        core->dispatcher().submit(lane::user, what, [](const native::reply&) {});
         env->run();
         pass(time);
         answer(code);

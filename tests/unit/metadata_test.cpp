@@ -1,6 +1,6 @@
 // What a contender writes into its node, and what others may have written into theirs.
 
-#include "locks/metadata.hpp"
+#include "locks/call/metadata.hpp"
 
 #include <doctest/doctest.h>
 
@@ -31,11 +31,11 @@ bool untouched(const contender& c) {
 
 TEST_CASE("what was written is read back") {
     const auto data = detail::metadata("nightly job").at(a_moment);
-    const auto who = read(data);
-    CHECK(who.label == "nightly job");
-    CHECK(who.pid == ::getpid());
-    CHECK(who.since == a_moment);
-    CHECK_FALSE(who.host.empty());
+    const auto writer = read(data);
+    CHECK(writer.label == "nightly job");
+    CHECK(writer.pid == ::getpid());
+    CHECK(writer.since == a_moment);
+    CHECK_FALSE(writer.host.empty());
 }
 
 TEST_CASE("the time is written as ISO 8601 in UTC") {
@@ -55,10 +55,10 @@ TEST_CASE("any label survives") {
     for (const std::string_view label :
          {"", "\"", "\\", "{\"pid\":1}", "line\nbreak\t\x01", "ä€𝄞", "},"}) {
         CAPTURE(label);
-        const auto who = read(detail::metadata(label).at(a_moment));
-        CHECK(who.label == label);
-        CHECK(who.pid == ::getpid());
-        CHECK(who.since == a_moment);
+        const auto writer = read(detail::metadata(label).at(a_moment));
+        CHECK(writer.label == label);
+        CHECK(writer.pid == ::getpid());
+        CHECK(writer.since == a_moment);
     }
 }
 
@@ -73,8 +73,8 @@ TEST_CASE("what others wrote changes nothing") {
 }
 
 TEST_CASE("members of other types are ignored") {
-    const auto who = read(R"({"host":1,"pid":"7","label":["x"],"time":0})");
-    CHECK(untouched(who));
+    const auto writer = read(R"({"host":1,"pid":"7","label":["x"],"time":0})");
+    CHECK(untouched(writer));
     CHECK(read(R"({"pid":1.5})").pid == 0);
     CHECK(read(R"({"pid":99999999999999999999})").pid == 0);
     CHECK(read(R"({"pid":-3})").pid == -3);

@@ -154,9 +154,9 @@ TEST_CASE("orphans are our nodes that nobody claims") {
 }
 
 TEST_CASE("places are in the order of their numbers, ties by name") {
-    std::vector<place> line{{10, "a"}, {9, "b"}, {-1, "c"}, {9, "a"}};
-    std::sort(line.begin(), line.end());
-    CHECK(line == std::vector<place>{{-1, "c"}, {9, "a"}, {9, "b"}, {10, "a"}});
+    std::vector<node_position> queue{{10, "a"}, {9, "b"}, {-1, "c"}, {9, "a"}};
+    std::sort(queue.begin(), queue.end());
+    CHECK(queue == std::vector<node_position>{{-1, "c"}, {9, "a"}, {9, "b"}, {10, "a"}});
 }
 
 TEST_CASE("a lock's name must not contain what other recipes put into theirs") {

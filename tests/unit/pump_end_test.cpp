@@ -81,9 +81,100 @@ TEST_CASE("close may come at any step") {
         }
         s.pump->close();
         CHECK(s.c->opened == s.c->closed);
+        CHECK(s.env.armed() == 0); // the look-up is given up, too
         const auto told = s.user.connected + s.user.troubles.size();
         s.env.advance(1min);
         CHECK(s.user.connected + s.user.troubles.size() == told);
         CHECK(s.user.disconnected == 0);
     }
+}
+
+TEST_CASE("the end of a session waits for what is to be written, and for the server") {
+    connected_pump s;
+    s.c->unwritten = 2;
+    s.c->lingers = true;
+    const auto open = s.ask();
+    int over = 0;
+    s.pump->end_session([&] { ++over; });
+    CHECK(s.c->asked_to_end == 0);
+    s.env.run();
+    CHECK(s.c->asked_to_end == 1);
+    CHECK(open->rc == code::closing);
+    CHECK(over == 0);
+    s.c->hang_up();
+    s.env.run();
+    CHECK(over == 1);
+    CHECK(s.c->closed == 1);
+    CHECK(s.env.waited_for() == 0);
+    CHECK(s.env.armed() == 0);
+    CHECK(s.user.disconnected == 0);
+}
+
+TEST_CASE("a session that cannot be ended is given up") {
+    connected_pump s;
+    s.c->lingers = true;
+    int over = 0;
+    const auto ended = [&] { ++over; };
+    SUBCASE("at once, when the connection is lost") {
+        s.c->hang_up();
+        s.pump->end_session(ended);
+        CHECK(s.c->asked_to_end == 0);
+    }
+    SUBCASE("after a second, when the server says nothing") {
+        s.pump->end_session(ended);
+        s.env.advance(999ms);
+        CHECK(over == 0);
+        s.env.advance(2ms);
+    }
+    SUBCASE("after a second, when it takes nothing") {
+        s.c->unwritten = 1000;
+        s.c->accepts = false;
+        s.pump->end_session(ended);
+        s.env.advance(1001ms);
+    }
+    SUBCASE("when nobody can wait any longer") {
+        s.pump->end_session(ended);
+        s.pump->close();
+    }
+    SUBCASE("when no file descriptor is left to wait with") {
+        s.env.no_descriptors = true;
+        s.pump->end_session(ended);
+    }
+    CHECK(over == 1);
+    CHECK(s.c->closed == 1);
+    CHECK(s.env.armed() == 0);
+    s.pump->close();
+    s.env.advance(1h);
+    CHECK(over == 1);
+}
+
+TEST_CASE("a session may be ended inside a turn, and the pump destroyed when it has ended") {
+    connected_pump s;
+    s.c->lingers = true;
+    const auto open = s.ask();
+    int over = 0;
+    s.c->send([&] {
+        s.pump->end_session([&] {
+            ++over;
+            s.pump.reset();
+        });
+        CHECK(s.c->asked_to_end == 0);
+    });
+    s.env.run();
+    CHECK(s.c->asked_to_end == 1);
+    CHECK(open->rc == code::closing);
+    s.c->hang_up();
+    s.env.run();
+    CHECK(over == 1);
+    CHECK_FALSE(s.pump);
+}
+
+TEST_CASE("a pump that is destroyed while its session ends tells nobody") {
+    connected_pump s;
+    s.c->lingers = true;
+    s.pump->end_session([] { FAIL_CHECK("told"); });
+    s.pump.reset();
+    CHECK(s.c->closed == 1);
+    CHECK(s.env.armed() == 0);
+    CHECK(s.env.waited_for() == 0);
 }

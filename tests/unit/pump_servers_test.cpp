@@ -31,6 +31,13 @@ std::vector<std::string> entries_of(const std::string& list) {
     return entries;
 }
 
+using names = std::set<std::string>;
+
+names different(const std::string& list) {
+    const auto entries = entries_of(list);
+    return {entries.begin(), entries.end()};
+}
+
 native::server_address named(const std::string& host) { return {host, 1, false}; }
 
 } // namespace
@@ -53,22 +60,147 @@ TEST_CASE("the C client's list is odd, complete and in any order") {
     }
 }
 
-TEST_CASE("names are looked up one after the other, addresses not at all") {
+TEST_CASE("names are looked up one at a time, addresses not at all, and failures told together") {
     stage s({named("a"), {"::1", 2, true}, named("b"), {"10.0.0.9", 3, true}, named("c")});
-    s.env.names = {{"a", {"10.0.0.1", "10.0.0.2"}}, {"c", {"10.0.0.2"}}};
+    s.env.names = {{"c", {"10.0.0.1", "10.0.0.2"}}};
     s.env.resolve_time = 1s;
-    s.env.advance(0s);
-    CHECK(s.env.asked.size() == 1);
-    s.env.advance(3s);
-    CHECK(s.env.asked == std::vector<std::string>{"a", "b", "c"});
-    REQUIRE(s.c->servers.size() == 1);
-    auto entries = entries_of(s.c->servers[0]);
-    CHECK(entries.size() == 5);
-    const std::set<std::string> different(entries.begin(), entries.end());
-    CHECK(different == std::set<std::string>{"10.0.0.1:1", "10.0.0.2:1", "::1:2", "10.0.0.9:3"});
+    for (std::size_t n = 1; n <= 3; ++n) {
+        s.env.advance(n == 1 ? 0s : 1s);
+        CHECK(s.env.asked.size() == n);
+        CHECK(s.troubles() == 0);
+    }
+    s.env.advance(1min);
+    CHECK(std::set(s.env.asked.begin(), s.env.asked.end()) == names{"a", "b", "c"});
+    CHECK(s.env.asked.size() == 3);
     REQUIRE(s.troubles() == 1);
-    CHECK(s.user.troubles[0] == "cannot resolve b");
+    CHECK(s.user.troubles[0].starts_with("cannot resolve a, b: check "));
+    CHECK(s.pump->known_servers() == 4);
+}
+
+TEST_CASE("names are looked up in any order, so that not all clients begin with the first server") {
+    fake_environment env;
+    std::set<std::string> first;
+    for (int n = 0; n < 50; ++n) {
+        native::server_list list(env, {named("a"), named("b"), named("c")});
+        list.look_up([](const native::server_endpoints&) {});
+        first.insert(env.asked.back());
+    }
+    CHECK(first.size() == 3);
+}
+
+TEST_CASE("addresses are tried at once, while the names are being looked up") {
+    stage s({named("a"), {"10.0.0.9", 3, true}, named("b")});
+    s.env.names = {{"a", {"10.0.0.1"}}, {"b", {"10.0.0.2"}}};
+    s.env.resolve_time = 2s;
+    s.env.run();
+    CHECK(s.c->servers == std::vector<std::string>{"10.0.0.9:3"});
     CHECK(s.user.up);
+    CHECK(s.pump->known_servers() == 1);
+    s.env.advance(2s);
+    CHECK(s.pump->known_servers() == 2);
+    s.env.advance(2s);
+    CHECK(s.pump->known_servers() == 3);
+    CHECK(s.c->servers.size() == 1); // the connection stays
+    CHECK(s.user.disconnected == 0);
+    s.c->hang_up();
+    s.env.run();
+    CHECK(s.user.connected == 2);
+    REQUIRE(s.c->servers.size() == 2);
+    CHECK(different(s.c->servers[1]) == names{"10.0.0.1:1", "10.0.0.2:1", "10.0.0.9:3"});
+    CHECK(s.troubles() == 0);
+}
+
+TEST_CASE("every name is tried as soon as it is known, and none before one is") {
+    stage s({named("a"), named("b")});
+    s.env.names = {{"a", {"10.0.0.1"}}, {"b", {"10.0.0.2"}}};
+    s.env.resolve_time = 5s;
+    s.c->accepts = false;
+    s.env.advance(4900ms);
+    CHECK(s.c->opened == 0);
+    CHECK(s.troubles() == 0);
+    s.env.advance(200ms);
+    CHECK(s.c->opened == 1);
+    CHECK(s.c->servers.size() == 1);
+    CHECK(different(s.c->servers[0]).size() == 1);
+    CHECK(s.c->last_identity == 1);
+    s.env.advance(7s); // the attempt has ended
+    REQUIRE(s.c->servers.size() == 2);
+    CHECK(different(s.c->servers[1]) == names{"10.0.0.1:1", "10.0.0.2:1"});
+    CHECK(s.c->opened == 1);
+}
+
+TEST_CASE("an attempt is not dropped when another server becomes known, but limited from then on") {
+    stage s({literal_server(1), named("a")}, 9s);
+    s.env.names = {{"a", {"10.0.0.1"}}};
+    s.env.resolve_time = 500ms;
+    SUBCASE("a server that accepts nothing") { s.c->accepts = false; }
+    SUBCASE("a server that does not answer the handshake") { s.c->answers = false; }
+    s.env.advance(900ms);
+    CHECK(s.pump->known_servers() == 2);
+    CHECK(s.c->last_identity == 1);
+    CHECK(s.c->servers.size() == 1);
+    CHECK(s.c->broken == 0);
+    s.env.advance(200ms);
+    CHECK(s.c->last_identity == 2);
+    REQUIRE(s.c->servers.size() == 2);
+    CHECK(different(s.c->servers[1]) == names{"10.0.0.1:1", "127.0.0.1:1"});
+}
+
+TEST_CASE("a pass is over all servers that are known, also when one became known in its middle") {
+    stage s({literal_server(1), literal_server(2), named("a")}, 9s);
+    s.env.names = {{"a", {"10.0.0.1"}}};
+    s.env.resolve_time = 1500ms;
+    s.c->accepts = false;
+    s.env.advance(2100ms); // two attempts have failed, and the list has grown
+    CHECK(s.c->last_identity == 3);
+    CHECK(s.c->servers.size() == 2);
+    s.env.advance(2s);
+    CHECK(s.c->last_identity == 5);
+    CHECK(s.troubles() == 0);
+    CHECK(s.env.asked.size() == 1);
+    s.env.advance(1s);
+    CHECK(s.c->last_identity == 6);
+    CHECK(s.troubles() == 1);
+    s.env.advance(200ms);
+    CHECK(s.env.asked.size() == 2);
+}
+
+TEST_CASE("nobody complains of the known servers when others are about to be tried") {
+    stage s({literal_server(1), named("a")}, 9s);
+    s.env.names = {{"a", {"10.0.0.1"}}};
+    s.env.resolve_time = 500ms;
+    s.c->accepts = false;
+    s.env.advance(1100ms); // the only server of that time has failed
+    CHECK(s.c->last_identity == 2);
+    CHECK(s.troubles() == 0);
+    s.env.advance(3100ms);
+    CHECK(s.troubles() == 1);
+}
+
+TEST_CASE("names are looked up in one round at a time, also when no server answers meanwhile") {
+    stage s({literal_server(1), named("a"), named("b")});
+    s.env.resolve_time = 20s;
+    s.c->accepts = false;
+    s.env.advance(19s);
+    CHECK(s.troubles() >= 2); // of the server
+    CHECK(s.env.asked.size() == 1);
+    s.env.advance(20s);
+    CHECK(s.env.asked.size() == 2);
+    s.env.advance(3min); // and again after a pass that has failed
+    CHECK(s.env.asked.size() >= 7);
+    CHECK(s.env.asked.size() <= 11);
+}
+
+TEST_CASE("what a name stood for is kept while it cannot be resolved") {
+    stage s({named("a"), named("b")});
+    s.env.names = {{"a", {"10.0.0.1"}}, {"b", {"10.0.0.2"}}};
+    s.c->accepts = false;
+    while (s.env.asked.size() < 2)
+        s.env.advance(1ms);
+    s.env.names = {{"a", {"10.0.0.3"}}};
+    s.env.advance(1min);
+    REQUIRE(s.c->servers.size() >= 2);
+    CHECK(different(s.c->servers.back()) == names{"10.0.0.2:1", "10.0.0.3:1"});
 }
 
 TEST_CASE("a name that nobody knows is looked up again, more and more seldom") {
@@ -93,25 +225,36 @@ TEST_CASE("a name that nobody knows is looked up again, more and more seldom") {
 TEST_CASE("names are looked up again after a full failed pass, and only what is new is applied") {
     stage s({named("a"), named("b")});
     s.env.names = {{"a", {"10.0.0.1"}}, {"b", {"10.0.0.2"}}};
-    s.c->refuses = true;
-    while (s.c->last_identity < 4)
-        REQUIRE((s.env.step() || s.c->last_identity >= 4)); // 3 failed
-    s.c->accepts = s.c->refuses = false;
+    s.c->accepts = false;
+    s.env.advance(4050ms); // one attempt with the first list, a pass with the second
+    CHECK(s.c->last_identity == 5);
     CHECK(s.troubles() == 1);
     CHECK(s.env.asked.size() == 2);
     s.env.advance(200ms);
     CHECK(s.env.asked.size() == 4);
-    CHECK(s.c->servers.size() == 1); // nothing new
+    s.env.advance(2s);
+    CHECK(s.c->servers.size() == 2); // nothing new
     s.env.names["b"] = {"10.0.0.3"};
     s.env.advance(30s);
-    REQUIRE(s.c->servers.size() == 2);
-    const auto entries = entries_of(s.c->servers[1]);
-    CHECK(std::set(entries.begin(), entries.end()) ==
-          std::set<std::string>{"10.0.0.1:1", "10.0.0.3:1"});
+    REQUIRE(s.c->servers.size() == 3);
+    CHECK(different(s.c->servers[2]) == names{"10.0.0.1:1", "10.0.0.3:1"});
     s.c->accepts = true;
     s.c->set_readable();
     s.env.run();
     CHECK(s.user.up);
+}
+
+TEST_CASE("new servers are applied also when it was the C client that gave the attempt up") {
+    stage s({literal_server(1), named("a")}, 9s);
+    s.env.names = {{"a", {"10.0.0.1"}}};
+    s.env.resolve_time = 20s;
+    s.c->accepts = false;
+    s.env.advance(22s); // 6 s for each attempt, and by now for each of several servers, too
+    CHECK(s.c->last_identity == 4);
+    CHECK(s.c->servers.size() == 1);
+    s.env.advance(5s);
+    CHECK(s.c->last_identity == 5);
+    CHECK(s.c->servers.size() == 2);
 }
 
 TEST_CASE("servers that refuse are not asked without end, and the complaints become fewer") {

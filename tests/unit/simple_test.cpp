@@ -68,7 +68,7 @@ struct stepped {
     static std::string words(const simple_act::pause&) { return "pause"; }
     static std::string words(const simple_act::await_lease&) { return "await lease"; }
     static std::string words(const simple_act::grant& a) {
-        return "grant " + std::to_string(a.who);
+        return "grant " + std::to_string(a.key);
     }
     static std::string words(const simple_act::give_up&) { return "give up"; }
     static std::string words(const simple_act::fail&) { return "fail"; }
@@ -80,6 +80,14 @@ struct stepped {
 };
 
 } // namespace
+
+TEST_CASE("who asks for what never fits is told so, and the next may ask again") {
+    stepped one;
+    CHECK(one.enter() == "reserve");
+    CHECK(one.enter() == "");
+    CHECK(one.say(&rules::simple::too_large) == "fail, fail");
+    CHECK(one.enter() == "reserve");
+}
 
 TEST_CASE("a free lock is taken by a race, and a look behind it") {
     stepped one;
@@ -109,6 +117,33 @@ TEST_CASE("a race whose answer was lost is found by what it wrote, or deleted an
         one.say(&rules::simple::disconnected);
         CHECK(one.say(&rules::simple::connected) == "look");
         CHECK(one.sees(2, ours) == (ours ? "grant 1" : "sweep, taint"));
+    }
+}
+
+TEST_CASE("what is known to be unsent only on the next connection is asked again") {
+    stepped one;
+    SUBCASE("for the nodes") {
+        one.raced(outcome::not_sent);
+        CHECK(one.sees(1, outcome::not_sent) == "unreserve, reserve");
+    }
+    SUBCASE("for what became of them") {
+        one.raced(outcome::done);
+        CHECK(one.sees(1, outcome::not_sent) == "pause");
+        CHECK(one.say(&rules::simple::resume) == "look");
+        CHECK(one.sees(2, true) == "grant 1");
+    }
+    SUBCASE("for another's node") {
+        one.raced(outcome::refused, zk_errc::node_exists);
+        one.sees(1, false);
+        CHECK(one.say(&rules::simple::changed, false) == "look");
+        CHECK(one.sees(2, outcome::not_sent) == "pause");
+        CHECK(one.say(&rules::simple::resume) == "look");
+    }
+    SUBCASE("for the directory") {
+        one.raced(outcome::missing);
+        CHECK(one.sees(1, outcome::missing) == "unreserve, make parents");
+        CHECK(one.say(&rules::simple::parents_made, outcome::not_sent, 0) == "pause");
+        CHECK(one.say(&rules::simple::resume) == "reserve");
     }
 }
 

@@ -28,7 +28,7 @@ struct sweeper_stage : session_stage {
     }
     std::optional<error_code> gone;
     void wait_for(const std::string& path) {
-        core->sweeper().when_gone(path, [this](error_code why) { gone = why; });
+        core->sweeper().when_deleted(path, [this](error_code why) { gone = why; });
     }
     std::string orphan(rules::node_id id) {
         return "_c_" + core->claims().text(id) + "-lock-0000000007";
@@ -66,12 +66,8 @@ TEST_CASE("a lost delete is repeated after the reconnect, before what the applic
     sweeper_stage s;
     s.remove("/a");
     s.lose_connection();
-    s.core->gate().submit(
-        detail::lane::user, detail::answered_by::server, 0,
-        [](native::calls& table, std::unique_ptr<native::completion> done) {
-            return table.exists("/mine", false, std::move(done));
-        },
-        [](const native::reply&) {});
+    s.core->dispatcher().submit(detail::lane::user, detail::requests::exists{"/mine"},
+                                [](const native::reply&) {});
     s.remove("/b"); // was never sent
     s.asked();
     s.reconnect();
@@ -171,6 +167,75 @@ TEST_CASE("a lost create that comes late is found after every reconnect, and onc
         s.answer(no_node); // pings of the pump, and the barrier
     s.answer_names({s.orphan(late)});
     CHECK(s.asked() == words{"remove /locks/" + s.orphan(late)});
+}
+
+TEST_CASE("a directory is not searched any more when the last search has been answered") {
+    sweeper_stage s;
+    const auto searched = [&] {
+        while (s.c->requests.size() > 1)
+            s.answer(no_node); // pings of the pump, and the barrier
+        s.answer_names({});
+    };
+    s.core->sweeper().taint("/locks", 0);
+    searched();
+    s.live(61s);
+    SUBCASE("a minute later") { searched(); }
+    SUBCASE("or on the connection after that") {
+        s.lose_connection();
+        s.reconnect();
+        searched();
+    }
+    s.asked();
+    s.lose_connection();
+    s.reconnect();
+    CHECK(s.count(s.asked(), "children /locks") == 0);
+    s.live(65s);
+    CHECK(s.count(s.asked(), "children /locks") == 0);
+    s.core->sweeper().taint("/locks", 0); // again
+    CHECK(s.count(s.asked(), "children /locks") == 1);
+}
+
+TEST_CASE("of many tainted directories a few are searched at a time") {
+    sweeper_stage s;
+    s.lose_connection();
+    for (int i = 0; i < 10; ++i)
+        s.core->sweeper().taint("/locks" + std::to_string(i), 0);
+    s.asked();
+    s.reconnect();
+    const auto listings = [&] {
+        const auto all = s.asked();
+        return std::count_if(all.begin(), all.end(),
+                             [](const auto& one) { return one.starts_with("children"); });
+    };
+    auto seen = listings();
+    CHECK(seen == 4);
+    for (int answers = 0; answers < 10; ++answers) {
+        s.answer(no_node); // of the barrier
+        s.answer_names({});
+        const auto more = listings();
+        CHECK(more <= 1);
+        seen += more;
+    }
+    CHECK(seen == 10);
+}
+
+TEST_CASE("what the C client does not take is tried again soon") {
+    sweeper_stage s;
+    s.c->refused = 1;
+    SUBCASE("a delete") {
+        s.remove("/a");
+        CHECK(s.asked().empty());
+        s.env->advance(1s);
+        CHECK(s.count(s.asked(), "remove /a") == 1);
+    }
+    SUBCASE("a search") {
+        s.core->sweeper().taint("/locks", 0); // its barrier is refused
+        s.env->run();
+        s.answer_names({});
+        s.asked();
+        s.env->advance(1s);
+        CHECK(s.count(s.asked(), "children /locks") == 1);
+    }
 }
 
 TEST_CASE("a create that is lost while an older one is searched for has its own minute") {

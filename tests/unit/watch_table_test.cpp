@@ -1,6 +1,6 @@
 // Who waits for which path, and what the ensemble is told of it.
 
-#include "session/lookout.hpp"
+#include "session/rearming_watch.hpp"
 #include "support/session_stage.hpp"
 
 using namespace paddock;
@@ -10,11 +10,13 @@ using words = std::vector<std::string>;
 namespace {
 
 struct watch_stage : session_stage {
+    using session_stage::session_stage;
+
     detail::watch_table::waiter wait_for(const std::string& path) {
         return core->watches().add(path, detail::watch_kind::data, [](auto...) {});
     }
-    void drop(const std::string& path, detail::watch_table::waiter who) {
-        core->watches().drop(path, who);
+    void drop(const std::string& path, detail::watch_table::waiter which) {
+        core->watches().drop(path, which);
         env->run();
     }
 };
@@ -48,6 +50,20 @@ TEST_CASE("a watch that was not taken away because the connection was lost is ta
     }
 }
 
+TEST_CASE("a removal that a later watch made superfluous is not repeated when that one ends") {
+    watch_stage s;
+    s.lose_connection();
+    s.drop("/a", s.wait_for("/a"));
+    const auto later = s.wait_for("/a");
+    s.env->hold_tasks(); // and with them the answer "not sent"
+    s.reconnect();
+    CHECK(s.asked().empty());
+    s.core->watches().drop("/a", later);
+    s.env->let_tasks_run();
+    s.env->run();
+    CHECK(s.asked() == words{"remove_watches /a"});
+}
+
 TEST_CASE("what a session has watched ends with it") {
     watch_stage s;
     s.drop("/a", s.wait_for("/a"));
@@ -59,12 +75,43 @@ TEST_CASE("what a session has watched ends with it") {
 
 TEST_CASE("a read that fails takes away the watch that an earlier one has set") {
     watch_stage s;
-    const auto looks = std::make_shared<detail::lookout>(s.core->watches(), "/a",
-                                                         detail::watch_kind::data, [](auto) {});
+    const auto looks = std::make_shared<detail::rearming_watch>(
+        s.core->watches(), "/a", detail::watch_kind::data, [](auto) {});
     const auto once = looks->set();
     CHECK(looks->answered(once, true));
     CHECK(looks->set() == once);
     CHECK_FALSE(looks->answered(once, false));
     s.env->run();
     CHECK(s.asked() == words{"remove_watches /a"});
+}
+
+TEST_CASE("a path counts for each kind of its watches, until nobody waits there") {
+    using detail::watch_kind;
+    client_options options;
+    options.budgets.watched_path_bytes = 1024;
+    watch_stage s(options);
+    auto& table = s.core->watches();
+    const auto path = '/' + std::string(299, 'x'), other = '/' + std::string(299, 'y');
+    const auto add = [&](watch_kind kind) { return table.add(path, kind, [](auto...) {}); };
+    const auto one = add(watch_kind::data), two = add(watch_kind::data);
+    CHECK(table.bytes() == 304);
+    const auto three = add(watch_kind::children), four = add(watch_kind::existence);
+    CHECK(table.bytes() == 3 * 304);
+    CHECK(table.room_for(path, watch_kind::children));
+    CHECK_FALSE(table.room_for(other, watch_kind::children));
+    for (const auto gone : {one, two, three})
+        s.drop(path, gone);
+    CHECK(table.bytes() == 3 * 304);
+    s.drop(path, four);
+    CHECK(table.bytes() == 0);
+    CHECK(table.room_for(other, watch_kind::data));
+}
+
+TEST_CASE("all watches fit into one request of the size that the servers take") {
+    client_options options;
+    options.max_request_bytes = 256 * 1024;
+    watch_stage s(options);
+    const auto& table = s.core->watches();
+    CHECK(table.room_for(std::string(255 * 1024, 'x'), detail::watch_kind::data));
+    CHECK_FALSE(table.room_for(std::string(256 * 1024, 'x'), detail::watch_kind::data));
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <paddock/detail/boost_version.hpp>
+
 #include <boost/asio/any_completion_handler.hpp>
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/async_result.hpp>

@@ -45,7 +45,17 @@ struct run_signals {
     bool lost = false;
 };
 
-/// Runs `work` until it ends, and cancels it when `lost` completes with a reason.
+/// Nests the exception that work threw after the loss: either the result of the cancellation, or an
+/// error of its own.
+[[noreturn]] inline void throw_lock_lost(const std::exception_ptr& failure) {
+    try {
+        std::rethrow_exception(failure);
+    } catch (...) {
+        std::throw_with_nested(system_error(errc::lock_lost));
+    }
+}
+
+/// Runs `work` until it ends, and cancels it when `lost` completes.
 template <typename Work, typename Lost>
 asio::awaitable<work_result<Work>> run_until_lost(Lost lost, Work work) {
     using result_type = work_result<Work>;
@@ -53,8 +63,8 @@ asio::awaitable<work_result<Work>> run_until_lost(Lost lost, Work work) {
     const auto executor = co_await asio::this_coro::executor;
     const auto signals = std::make_shared<run_signals>();
     std::optional<std::conditional_t<no_result, bool, result_type>> result;
-    const auto listener = [signals](error_code reason) {
-        if (reason == asio::error::operation_aborted) return;
+    const auto listener = [signals](error_code cancelled, error_code) {
+        if (cancelled) return;
         signals->lost = true;
         signals->work.emit(asio::cancellation_type::all);
     };
@@ -73,7 +83,7 @@ asio::awaitable<work_result<Work>> run_until_lost(Lost lost, Work work) {
     auto state = co_await asio::this_coro::cancellation_state;
     state.slot().clear();
     signals->listener.emit(asio::cancellation_type::all);
-    if (signals->lost) throw system_error(errc::lock_lost);
+    if (failure && signals->lost) throw_lock_lost(failure);
     if (failure) std::rethrow_exception(failure);
     if constexpr (!no_result) co_return std::move(*result);
 }

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <utility>
+
+namespace paddock::detail {
+
+/// Gives the library's own code the inside of a public object, or a public object around an inside.
+struct access {
+    template <typename Object, typename... Inside>
+    static Object make(Inside&&... inside) {
+        return Object(std::forward<Inside>(inside)...);
+    }
+
+    template <typename Client>
+    static const auto& core_of(const Client& client) noexcept {
+        return client.core_;
+    }
+
+    template <typename Watch>
+    static const auto& latch_of(const Watch& watch) noexcept {
+        return watch.latch_;
+    }
+
+    template <typename Guard>
+    static const auto& hold_of(const Guard& guard) noexcept {
+        return guard.hold_;
+    }
+
+    template <typename Guard>
+    static auto start_lost_of() noexcept {
+        return &Guard::start_lost;
+    }
+
+    template <typename Guard>
+    static auto start_transaction_of() noexcept {
+        return &Guard::start_transaction;
+    }
+
+    template <typename Mutex>
+    static const auto& lock_of(const Mutex& mutex) noexcept {
+        return mutex.impl_;
+    }
+
+    template <typename Commit>
+    static auto& form_of(Commit& commit) noexcept {
+        return commit.form_;
+    }
+};
+
+} // namespace paddock::detail

@@ -1,0 +1,36 @@
+#include "locks/call/arguments.hpp"
+
+#include "rules/paths.hpp"
+#include "rules/request_bytes.hpp"
+#include "support/argument.hpp"
+
+#include <string>
+
+namespace paddock::detail {
+
+void check_path(std::string_view argument, std::string_view path) {
+    if (const auto fault = rules::path_fault(path); !fault.empty())
+        throw bad_argument(argument, path, fault);
+    if (path == "/" || path == "/zookeeper" || path.starts_with("/zookeeper/"))
+        throw bad_argument(argument, path, "is reserved by ZooKeeper");
+    if (path.size() > longest_path) throw bad_argument(argument, "is longer than 512 bytes");
+}
+
+void check_acl(std::string_view argument, const acl& entries) {
+    if (entries.empty()) throw bad_argument(argument, "is empty");
+    if (rules::request_bytes({}, {}, entries) > 16 * 1024)
+        throw bad_argument(argument, "is longer than 16 KiB");
+}
+
+void check_text(std::string_view argument, std::string_view text) {
+    if (const auto fault = rules::utf8_fault(text); !fault.empty())
+        throw bad_argument(argument, fault);
+    if (text.size() > 16 * 1024) throw bad_argument(argument, "is longer than 16 KiB");
+}
+
+void check_node(std::string_view options, const acl& entries, std::string_view label) {
+    check_acl(std::string(options) + "::acl", entries);
+    check_text(std::string(options) + "::label", label);
+}
+
+} // namespace paddock::detail

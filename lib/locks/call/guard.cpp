@@ -1,0 +1,139 @@
+#include "locks/call/hold.hpp"
+#include "session/call.hpp"
+#include "session/operations.hpp"
+#include "support/argument.hpp"
+
+#include <paddock/guard.hpp>
+
+#include <utility>
+
+namespace paddock {
+
+guard::guard(hold_ptr hold) noexcept : hold_(std::move(hold)) {}
+
+guard::~guard() {
+    if (!hold_) return;
+    auto* const client = hold_->client().get();
+    client->give_back(std::move(hold_));
+}
+
+guard& guard::operator=(guard&& other) noexcept {
+    guard taken(std::move(other)); // which may be this one
+    std::swap(hold_, taken.hold_);
+    return *this;
+}
+
+bool guard::valid() const noexcept { return hold_ && hold_->valid(); }
+
+boot_clock::time_point guard::valid_until() const noexcept {
+    return hold_ ? hold_->valid_until() : boot_clock::time_point();
+}
+
+std::string_view guard::path() const noexcept { return hold_ ? hold_->path() : std::string_view(); }
+
+fencing_token guard::fencing_token() const noexcept {
+    return hold_ ? hold_->token() : paddock::fencing_token{};
+}
+
+asio::any_io_executor guard::executor() const {
+    if (!hold_) throw bad_argument("guard", "is empty: there is no hold to wait for");
+    return hold_->client()->get_executor();
+}
+
+namespace {
+
+using hold_ptr = std::shared_ptr<detail::hold>;
+
+template <typename... What>
+void listen(detail::handler<void(error_code, What...)> h, hold_ptr held,
+            void (detail::hold::*enter)(detail::pending_call_ptr<What...>)) {
+    const auto call = detail::make_pending_call(held->client(), std::move(h));
+    call->start([held = std::move(held), call, enter] { ((*held).*enter)(call); });
+}
+
+} // namespace
+
+void guard::start_lost(detail::handler<void(error_code, error_code)> h, hold_ptr held) {
+    listen<error_code>(std::move(h), std::move(held), &detail::hold::when_ended);
+}
+
+void guard::start_revoke_requested(detail::handler<void(error_code)> h, hold_ptr held) {
+    listen<>(std::move(h), std::move(held), &detail::hold::when_revoke_requested);
+}
+
+void guard::start_downgrade(detail::handler<void(error_code)> h, hold_ptr held) {
+    if (!held->can_downgrade())
+        return std::make_shared<detail::call<>>(held->client(), std::move(h))
+            ->refuse(errc::bad_argument);
+    listen<>(std::move(h), std::move(held), &detail::hold::downgrade);
+}
+
+void guard::start_upgrade(detail::handler<void(error_code)> h, hold_ptr held) {
+    std::make_shared<detail::call<>>(held->client(), std::move(h))->refuse(errc::would_deadlock);
+}
+
+void guard::start_unlock(detail::handler<void(error_code)> h, guard whole) {
+    const auto call = detail::make_pending_call(whole.hold_->client(), std::move(h));
+    // If the call is cancelled before, the guard goes with the work, and releases.
+    call->start([call, whole = std::move(whole)]() mutable {
+        call->client()->take_returns(); // another guard may have gone before
+        const auto held = std::move(whole.hold_);
+        const bool was_lost = held->over() || !held->valid();
+        held->release();
+        if (was_lost) return call->fail(errc::lock_lost);
+        held->when_deleted([call](error_code why) { call->complete(why); });
+    });
+}
+
+void guard::start_verify(detail::handler<void(error_code)> h, hold_ptr held) {
+    const auto c = std::make_shared<detail::call<>>(held->client(), std::move(h));
+    c->repeatable();
+    const auto path = std::make_shared<std::string>();
+    const auto what = std::make_shared<detail::request>();
+    c->on_answer = [held, path](const native::reply& r) -> error_code {
+        const auto problem = detail::zookeeper_error(r.rc);
+        if (problem != zk_errc::no_node) return problem;
+        if (*path != held->full_path()) return {}; // the downgrade found it there
+        held->end(errc::node_deleted);
+        return errc::lock_lost;
+    };
+    c->launch(
+        what, [](const native::reply&) { return std::tuple<>(); },
+        [held, path, what] {
+            if (!held->valid()) return error_code(errc::lock_lost);
+            *path = held->full_path();
+            *what = detail::requests::multi{held->checks()};
+            return detail::fault(*held->client(),
+                                 *what); // a semaphore's may have thousands of nodes
+        });
+}
+
+void guard::start_transaction(detail::handler<void(error_code, std::vector<operation_result>)> h,
+                              hold_ptr held, std::vector<operation> steps) {
+    const auto c =
+        std::make_shared<detail::call<std::vector<operation_result>>>(held->client(), std::move(h));
+    if (const auto problem = detail::fault(steps)) return c->refuse(problem);
+    const auto& root = held->client()->root();
+    steps = detail::below(root, std::move(steps));
+    const auto path = held->full_path();
+    const auto checks = held->checks();
+    const auto first = checks.size(); // of the caller's steps
+    steps.insert(steps.begin(), checks.begin(), checks.end());
+    const detail::request what = detail::requests::multi{std::move(steps)};
+    if (const auto problem = detail::fault(*held->client(), what)) return c->refuse(problem);
+    c->on_answer = [held, path, first](const native::reply& r) -> error_code {
+        const auto problem = detail::zookeeper_error(r.rc);
+        const bool ours = r.refused_step >= 0 && static_cast<std::size_t>(r.refused_step) < first;
+        if (problem != zk_errc::no_node || !ours) return problem;
+        if (path == held->full_path()) held->end(errc::node_deleted);
+        return errc::lock_lost;
+    };
+    c->launch(
+        what,
+        [held, first](const native::reply& r) {
+            return std::tuple(detail::without(held->client()->root(), r.results.subspan(first)));
+        },
+        [held] { return held->valid() ? error_code() : error_code(errc::lock_lost); });
+}
+
+} // namespace paddock

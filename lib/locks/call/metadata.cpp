@@ -1,0 +1,105 @@
+#include "locks/call/metadata.hpp"
+
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/json/value.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <ctime>
+#include <unistd.h>
+
+namespace paddock::detail {
+
+namespace json = boost::json;
+
+namespace {
+
+std::string host_name() {
+    std::array<char, 256> name{};
+    if (::gethostname(name.data(), name.size() - 1) != 0) return {};
+    return name.data();
+}
+
+void print(std::string& to, std::int64_t number, std::size_t width) {
+    const auto digits = std::to_string(number);
+    to.append(width - std::min(width, digits.size()), '0').append(digits);
+}
+
+/// Every lock writes one, so the standard library's slow ways to do it are avoided.
+std::string iso8601(std::chrono::system_clock::time_point when) {
+    using namespace std::chrono;
+    const auto day = floor<days>(when);
+    const year_month_day date(day);
+    const hh_mm_ss time(floor<milliseconds>(when - day));
+    std::string text;
+    print(text, int{date.year()}, 4);
+    print(text += '-', unsigned{date.month()}, 2);
+    print(text += '-', unsigned{date.day()}, 2);
+    print(text += 'T', time.hours().count(), 2);
+    print(text += ':', time.minutes().count(), 2);
+    print(text += ':', time.seconds().count(), 2);
+    print(text += '.', time.subseconds().count(), 3);
+    return text += 'Z';
+}
+
+/// The point in time of what iso8601() wrote; 1970 for anything else.
+std::chrono::system_clock::time_point read_iso8601(const std::string& text) {
+    std::tm parts{};
+    int fraction = 0;
+    if (std::sscanf(text.c_str(), "%4d-%2d-%2dT%2d:%2d:%2d.%3dZ", &parts.tm_year, &parts.tm_mon,
+                    &parts.tm_mday, &parts.tm_hour, &parts.tm_min, &parts.tm_sec, &fraction) != 7)
+        return {};
+    constexpr int first_year = 1970, last_year = 2261; // what fits into 64 bits of nanoseconds
+    if (parts.tm_year < first_year || parts.tm_year > last_year) return {};
+    parts.tm_year -= 1900;
+    parts.tm_mon -= 1;
+    return std::chrono::system_clock::from_time_t(::timegm(&parts)) +
+           std::chrono::milliseconds(fraction);
+}
+
+std::string text_of(const json::object& from, std::string_view member) {
+    const auto* const value = from.if_contains(member);
+    const auto* const text = value ? value->if_string() : nullptr;
+    return text ? std::string(text->begin(), text->end()) : std::string();
+}
+
+} // namespace
+
+metadata::metadata(std::string_view label)
+    : start_(json::serialize(
+          json::value{{"host", host_name()}, {"pid", ::getpid()}, {"label", label}})) {
+    start_.back() = ','; // there is one more member
+}
+
+metadata metadata::verbatim(std::string text) {
+    metadata out;
+    out.start_ = std::move(text);
+    out.verbatim_ = true;
+    return out;
+}
+
+std::string metadata::at(std::chrono::system_clock::time_point now) const {
+    if (verbatim_) return start_;
+    return start_ + "\"time\":\"" + iso8601(now) + "\"}";
+}
+
+std::string metadata::at(std::chrono::system_clock::time_point now, std::string_view id) const {
+    return start_ + "\"id\":\"" + std::string(id) + "\",\"time\":\"" + iso8601(now) + "\"}";
+}
+
+void read_metadata(std::string_view data, contender& out) {
+    boost::system::error_code malformed;
+    const auto value = json::parse(data, malformed);
+    const auto* const object = malformed ? nullptr : value.if_object();
+    if (!object) return;
+    out.host = text_of(*object, "host");
+    out.label = text_of(*object, "label");
+    out.since = read_iso8601(text_of(*object, "time"));
+    const auto* const pid = object->if_contains("pid");
+    if (pid && pid->is_int64()) out.pid = pid->get_int64();
+}
+
+} // namespace paddock::detail

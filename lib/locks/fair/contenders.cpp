@@ -1,0 +1,136 @@
+#include "locks/fair/contenders.hpp"
+
+#include "locks/call/metadata.hpp"
+#include "rules/names.hpp"
+#include "rules/outcome.hpp"
+#include "rules/paths.hpp"
+#include "session/call.hpp"
+#include "session/listing.hpp"
+#include "session/pending_call.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace paddock::detail {
+
+namespace {
+
+bool again(int code) {
+    const auto result = rules::judge(rules::request::look, code);
+    return result == rules::outcome::lost || result == rules::outcome::not_sent;
+}
+
+/// When an answer is lost it begins anew: half old and half new would be a queue that never was.
+class surveyor final : public std::enable_shared_from_this<surveyor> {
+public:
+    surveyor(survey_area where, unique_function<void(error_code, std::vector<contender>)> done)
+        : where_(std::move(where)), done_(std::move(done)) {}
+
+    void begin() {
+        auto& client = *where_.client;
+        if (client.closed()) return finish(client.close_reason());
+        found_.clear();
+        lost_ = false;
+        list(client, lane::user, where_.directory,
+             [self = shared_from_this()](int code, std::vector<std::string> names) {
+                 self->listed(code, names);
+             });
+    }
+
+private:
+    void listed(int code, const std::vector<std::string>& names) {
+        if (again(code)) return begin();
+        if (zookeeper_error(code) == zk_errc::no_node) return finish({});
+        if (code != 0) return finish(zookeeper_error(code));
+        for (const auto& name : names) {
+            const auto said = where_.names.read(name);
+            if (!said && !where_.everybody) continue;
+            auto& one = found_.emplace_back();
+            one.path = rules::child(where_.directory, name);
+            one.sequence = said ? said->sequence : 0;
+            one.shared = said && said->as == rules::role::shared;
+        }
+        std::sort(found_.begin(), found_.end(), [](const contender& a, const contender& b) {
+            return std::tie(a.sequence, a.path) < std::tie(b.sequence, b.path);
+        });
+        open_ = found_.size();
+        if (open_ == 0) return finish({});
+        for (std::size_t i = 0; i < found_.size(); ++i)
+            read(i);
+    }
+
+    void read(std::size_t i) {
+        where_.client->dispatcher().submit(
+            lane::user, requests::get{found_[i].path},
+            [self = this->shared_from_this(), i](const native::reply& r) { self->answered(i, r); });
+    }
+
+    void answered(std::size_t i, const native::reply& r) {
+        auto& one = found_[i];
+        lost_ = lost_ || again(r.rc);
+        if (zookeeper_error(r.rc) == zk_errc::no_node) one.path.clear();
+        if (r.rc == 0 && r.stat) {
+            one.data = r.value;
+            one.session = r.stat->ephemeral_owner;
+            one.token = {r.stat->czxid, 0};
+            read_metadata(one.data, one);
+        }
+        if (--open_ > 0) return;
+        if (lost_) return begin();
+        std::erase_if(found_, [](const contender& c) { return c.path.empty(); });
+        for (auto& c : found_)
+            c.path = rules::without(where_.client->root(), c.path);
+        mark_holders();
+        finish({});
+    }
+
+    /// The first, or as many as share it before the first who does not.
+    void mark_holders() {
+        for (auto& one : found_) {
+            if (!one.shared && &one != &found_.front()) return;
+            one.holder = true;
+            if (!one.shared) return;
+        }
+    }
+
+    void finish(error_code why) {
+        if (why) found_.clear();
+        done_(why, std::move(found_));
+    }
+
+    survey_area where_;
+    unique_function<void(error_code, std::vector<contender>)> done_;
+    std::vector<contender> found_;
+    std::size_t open_ = 0;
+    bool lost_ = false;
+};
+
+} // namespace
+
+void survey(survey_area where, unique_function<void(error_code, std::vector<contender>)> done) {
+    std::make_shared<surveyor>(std::move(where), std::move(done))->begin();
+}
+
+void find_contenders(std::shared_ptr<const fair_lock> of,
+                     handler<void(error_code, std::vector<contender>)> h) {
+    using found = std::vector<contender>;
+    const auto call = make_pending_call(of->client, std::move(h));
+    call->start_open([of, call] {
+        survey({of->client, of->directory, of->names},
+               [call](error_code why, found all) { call->complete(why, std::move(all)); });
+    });
+}
+
+void find_holder(std::shared_ptr<const fair_lock> of,
+                 handler<void(error_code, std::optional<contender>)> h) {
+    using found = std::optional<contender>;
+    const auto call = make_pending_call(of->client, std::move(h));
+    call->start_open([of, call] {
+        survey({of->client, of->directory, of->names},
+               [call](error_code why, std::vector<contender> all) {
+                   call->complete(why, all.empty() ? found() : found(std::move(all.front())));
+               });
+    });
+}
+
+} // namespace paddock::detail

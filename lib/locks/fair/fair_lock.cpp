@@ -1,0 +1,120 @@
+#include "locks/fair/fair_lock.hpp"
+
+#include "locks/call/arguments.hpp"
+#include "queue/lock_queues.hpp"
+#include "rules/paths.hpp"
+#include "session/call.hpp"
+#include "session/listing.hpp"
+#include "support/argument.hpp"
+
+#include <paddock/client.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace paddock::detail {
+
+namespace {
+
+void check_name(std::string_view name) {
+    if (const auto fault = rules::name_fault(name); !fault.empty())
+        throw bad_argument("mutex_options::name", name, fault);
+    if (rules::reserved(name))
+        throw bad_argument("mutex_options::name", name, "contains a name that recipes reserve");
+    if (name.size() > longest_path)
+        throw bad_argument("mutex path or name", "is longer than 512 bytes");
+}
+
+rules::style style_of(const mutex_options& options) {
+    if (options.naming == naming::curator) return rules::style::curator;
+    if (options.name != "lock")
+        throw bad_argument("mutex_options::naming", "is for the name 'lock' only");
+    return rules::style::kazoo;
+}
+
+} // namespace
+
+std::shared_ptr<const fair_lock> make_fair_lock(const client& zk, std::string_view path,
+                                                mutex_options options) {
+    check_path("mutex path", path);
+    check_name(options.name);
+    check_node("mutex_options", options.acl, options.label);
+    const auto& core = access::core_of(zk);
+    return std::make_shared<fair_lock>(fair_lock{.client = core,
+                                                 .directory = rules::below(core->root(), path),
+                                                 .names = rules::naming(options.name),
+                                                 .style = style_of(options),
+                                                 .data = metadata(options.label),
+                                                 .acl = std::move(options.acl),
+                                                 .persistent_parents = options.persistent_parents,
+                                                 .sync_first = options.sync_first,
+                                                 .revocable = options.revocable,
+                                                 .on_expiry = options.on_expiry,
+                                                 .on_over_budget = options.on_over_budget});
+}
+
+std::shared_ptr<lock_queue> queue_of(const fair_lock& lock) {
+    return lock_queues::of(*lock.client).find(lock.directory, lock.names);
+}
+
+entry_terms terms_of(const fair_lock& lock, rules::role as, bool only_if_free) {
+    return {.rules = {.as = as,
+                      .names = lock.style,
+                      .immediate = only_if_free,
+                      .fail_on_expiry = lock.on_expiry == on_expiry::fail},
+            .fail_over_budget = lock.on_over_budget == on_over_budget::fail,
+            .persistent_parents = lock.persistent_parents,
+            .acl = lock.acl,
+            .data = lock.data.at(lock.client->env().wall_clock())};
+}
+
+std::size_t entry_bytes(const fair_lock& lock, rules::role as) {
+    return queue_of(lock)->entry_bytes({.as = as, .names = lock.style});
+}
+
+error_code look_problem(core& client, int code) {
+    if (client.closed()) return client.close_reason();
+    switch (rules::judge(rules::request::list, code)) {
+    case rules::outcome::done:
+    case rules::outcome::missing:
+        return {};
+    case rules::outcome::lost:
+    case rules::outcome::not_sent:
+        return errc::not_connected;
+    default:
+        return zookeeper_error(code);
+    }
+}
+
+namespace {
+using looked = unique_function<void(error_code, bool free)>;
+}
+
+void look_first(std::shared_ptr<const fair_lock> lock, std::shared_ptr<lock_queue> at,
+                rules::role as, looked done) {
+    auto& client = *lock->client;
+    if (client.state() != client_state::connected) return done(errc::not_connected, false);
+    if (at->occupied(as)) return done({}, false);
+    if (lock->sync_first) catch_up(client, lane::user, at->directory());
+    const auto directory = at->directory();
+    // The listing may have to wait for the next connection, its caller does not.
+    const auto told = std::make_shared<looked>(std::move(done));
+    const auto ends = client.when_not(client_state::connected, [told, &client](client_state) {
+        if (auto tell = std::exchange(*told, {}))
+            tell(client.closed() ? client.close_reason() : errc::not_connected, false);
+        return false;
+    });
+    list(client, lane::user, directory,
+         [lock = std::move(lock), at = std::move(at), as, told,
+          ends](int code, std::vector<std::string> names) {
+             lock->client->stop_waiting(ends);
+             auto tell = std::exchange(*told, {});
+             if (!tell) return;
+             if (const auto problem = look_problem(*lock->client, code))
+                 return tell(problem, false);
+             tell({}, !at->taken(names, as) && !at->occupied(as));
+         });
+}
+
+} // namespace paddock::detail

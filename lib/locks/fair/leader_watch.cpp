@@ -1,0 +1,160 @@
+#include "locks/fair/leader_watch.hpp"
+
+#include "rules/outcome.hpp"
+#include "rules/paths.hpp"
+#include "session/call.hpp"
+#include "session/listing.hpp"
+#include "session/pending_call.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace paddock::detail {
+
+namespace {
+
+/// One call of next_leader(): looks for the first node; reads it, with a watch, or watches the
+/// directory if there is none; and looks again when something happens. Each watch is in the table
+/// before the read that arms it is sent.
+class leader_watch final : public pending_call<std::optional<contender>> {
+public:
+    leader_watch(std::shared_ptr<const fair_lock> of,
+                 handler<void(error_code, std::optional<contender>)>&& h, fencing_token seen)
+        : pending_call(of->client, std::move(h)), lock_(std::move(of)), seen_(seen) {}
+
+    void launch() {
+        start_open([this] { look(); });
+    }
+
+private:
+    void look() {
+        if (!open()) return;
+        if (lock_->client->closed()) return finish(lock_->client->close_reason());
+        list(*lock_->client, lane::user, lock_->directory,
+             [self = self()](int code, std::vector<std::string> names) {
+                 self->listed(code, names);
+             });
+    }
+
+    void listed(int code, const std::vector<std::string>& names) {
+        std::optional<rules::node_position> first;
+        for (const auto& name : names)
+            if (const auto sequence = lock_->names.sequence(name)) {
+                rules::node_position here{*sequence, name};
+                if (!first || here < *first) first = std::move(here);
+            }
+        switch (rules::judge(rules::request::list, code)) {
+        case rules::outcome::done:
+            if (first) return read(rules::child(lock_->directory, first->name));
+            return seen_ == fencing_token() ? wait_for_child() : finish({});
+        case rules::outcome::missing:
+            return seen_ == fencing_token() ? wait_for_directory() : finish({});
+        case rules::outcome::lost:
+        case rules::outcome::not_sent:
+            return look();
+        default:
+            return finish(zookeeper_error(code));
+        }
+    }
+
+    void read(const std::string& path) {
+        ask(path, watch_kind::data, requests::get{path, true},
+            [this, path](const native::reply& r) {
+                if (r.rc != 0 || !r.stat) return;
+                const fencing_token token{r.stat->czxid, 0};
+                if (token == seen_) return;
+                contender leader;
+                leader.path = rules::without(lock_->client->root(), path);
+                leader.sequence = lock_->names.sequence(rules::name_of(path)).value_or(0);
+                leader.holder = true;
+                leader.session = r.stat->ephemeral_owner;
+                leader.token = token;
+                leader.data = r.value;
+                finish({}, std::move(leader));
+            });
+    }
+
+    void wait_for_child() {
+        ask(lock_->directory, watch_kind::children, requests::list{lock_->directory, true},
+            [this](const native::reply& r) {
+                const bool any = std::any_of(r.names.begin(), r.names.end(), [&](const char* name) {
+                    return lock_->names.sequence(name).has_value();
+                });
+                if (any) forget(), look();
+            });
+    }
+
+    void wait_for_directory() {
+        ask(lock_->directory, watch_kind::existence, requests::exists{lock_->directory, true},
+            [this](const native::reply& r) {
+                if (r.rc == 0) forget(), look();
+            });
+    }
+
+    /// Reads with a watch. `answered` hears of an answer that has set it.
+    template <typename Answered>
+    void ask(const std::string& path, watch_kind kind, request reads, Answered answered) {
+        auto& client = *lock_->client;
+        if (!client.watches().room_for(path, kind)) return finish(errc::over_budget);
+        path_ = path;
+        waiter_ = client.watches().add(
+            path, kind,
+            [self = self()](error_code, watch_event) {
+                self->waiter_ = 0;
+                self->look();
+            },
+            false);
+        client.dispatcher().submit(
+            lane::user, std::move(reads),
+            [self = self(), kind, answered, mine = waiter_](const native::reply& r) mutable {
+                self->read_answered(kind, mine, r, answered);
+            });
+    }
+
+    template <typename Answered>
+    void read_answered(watch_kind kind, watch_table::waiter mine, const native::reply& r,
+                       Answered& answered) {
+        if (waiter_ != mine) return; // an event came first
+        const auto result = rules::judge(rules::request::look, r.rc);
+        const bool set = result == rules::outcome::done ||
+                         (kind == watch_kind::existence && result == rules::outcome::missing);
+        if (set) {
+            lock_->client->watches().armed(path_, waiter_);
+            return answered(r);
+        }
+        lock_->client->watches().not_armed(path_, std::exchange(waiter_, 0));
+        const bool again = result == rules::outcome::lost || result == rules::outcome::not_sent ||
+                           result == rules::outcome::missing;
+        if (again) return look();
+        finish(zookeeper_error(r.rc));
+    }
+
+    void forget() {
+        if (waiter_ != 0) lock_->client->watches().drop(path_, std::exchange(waiter_, 0));
+    }
+
+    void finish(error_code why, std::optional<contender> leader = std::nullopt) {
+        forget();
+        complete(why, std::move(leader));
+    }
+
+    void cancelled() override { finish(asio::error::operation_aborted); }
+
+    std::shared_ptr<leader_watch> self() {
+        return std::static_pointer_cast<leader_watch>(shared_from_this());
+    }
+
+    std::shared_ptr<const fair_lock> lock_;
+    fencing_token seen_;
+    std::string path_; ///< that is watched
+    watch_table::waiter waiter_ = 0;
+};
+
+} // namespace
+
+void find_next_leader(std::shared_ptr<const fair_lock> of,
+                      handler<void(error_code, std::optional<contender>)> h, fencing_token seen) {
+    std::make_shared<leader_watch>(std::move(of), std::move(h), seen)->launch();
+}
+
+} // namespace paddock::detail

@@ -1,0 +1,68 @@
+#include "locks/fair/contenders.hpp"
+#include "locks/fair/ticket_state.hpp"
+#include "support/argument.hpp"
+
+#include <paddock/ticket.hpp>
+
+#include <utility>
+
+namespace paddock {
+
+ticket::ticket(state_ptr state) noexcept : state_(std::move(state)) {}
+
+ticket::~ticket() {
+    if (!state_) return;
+    auto* const client = state_->lock()->client.get();
+    client->give_back(std::move(state_));
+}
+
+ticket& ticket::operator=(ticket&& other) noexcept {
+    ticket taken(std::move(other)); // which may be this one
+    std::swap(state_, taken.state_);
+    return *this;
+}
+
+std::size_t ticket::position() const noexcept { return state_ ? state_->position() : 0; }
+
+asio::any_io_executor ticket::executor() const {
+    if (!state_) throw bad_argument("ticket", "is empty: it has no place in a queue");
+    return state_->lock()->client->get_executor();
+}
+
+void ticket::start_holder(detail::handler<void(error_code, std::optional<contender>)> h,
+                          state_ptr state) {
+    detail::find_holder(state->lock(), std::move(h));
+}
+
+namespace {
+
+/// One call of next_change().
+class position_call final : public detail::pending_call<std::size_t> {
+public:
+    position_call(std::shared_ptr<detail::ticket_state> of,
+                  detail::handler<void(error_code, std::size_t)>&& h)
+        : pending_call(of->lock()->client, std::move(h)), of_(std::move(of)) {}
+
+private:
+    void cancelled() override {
+        fail(asio::error::operation_aborted);
+        of_->forget(*this);
+    }
+
+    const std::shared_ptr<detail::ticket_state> of_;
+};
+
+} // namespace
+
+void ticket::start_next_change(detail::handler<void(error_code, std::size_t)> h, state_ptr state) {
+    const auto call = std::make_shared<position_call>(state, std::move(h));
+    call->start([state, call, seen = state->position()] { state->when_changed(call, seen); });
+}
+
+void ticket::start_acquired(detail::handler<void(error_code, guard)> h, ticket whole) {
+    const auto state = std::move(whole.state_);
+    const auto call = std::make_shared<detail::ticket_call<guard>>(state, std::move(h));
+    call->start([state, call] { state->deliver(call); });
+}
+
+} // namespace paddock

@@ -1,0 +1,75 @@
+#include "locks/mutex/mutex_call.hpp"
+
+#include "locks/fair/fair_lock.hpp"
+
+#include <utility>
+
+namespace paddock::detail {
+
+mutex_call::mutex_call(std::shared_ptr<const fair_lock> what, handler<void(error_code, guard)>&& h,
+                       kind how, rules::role as, std::shared_ptr<reservation> room)
+    : lock_call(what->client, std::move(h), how)
+    , lock_(std::move(what))
+    , as_(as)
+    , room_(std::move(room)) {}
+
+void mutex_call::begin() {
+    queue_ = queue_of(*lock_);
+    if (!only_if_free()) return enter();
+    look_first(lock_, queue_, as_, [self = self()](error_code why, bool free) {
+        if (!self->open()) return;
+        if (why)
+            self->failed(why);
+        else if (free)
+            self->enter();
+        else
+            self->given_up();
+    });
+}
+
+void mutex_call::enter() {
+    auto terms = terms_of(*lock_, as_, only_if_free());
+    terms.bytes_reserved = room_ && room_->spend(queue_->entry_bytes(terms.rules));
+    key_ = queue_->enter(self(), std::move(terms));
+}
+
+void mutex_call::granted(const std::string& path, std::int64_t czxid) {
+    lock_->client->expect_returns();
+    const auto granted =
+        std::make_shared<hold>(lock_->client, self(), path, czxid,
+                               lock_->names.has_shared() && as_ == rules::role::exclusive);
+    hold_ = granted;
+    finish({}, access::make<guard>(granted));
+}
+
+void mutex_call::lost(error_code why) {
+    if (const auto held = hold_.lock()) held->end(why);
+}
+
+void mutex_call::when_deleted(unique_function<void(error_code)> gone) {
+    if (const auto held = hold_.lock())
+        lock_->client->sweeper().when_deleted(held->full_path(), std::move(gone));
+}
+
+void mutex_call::downgrade() { queue_->downgrade(key_); }
+
+void mutex_call::revoke_requested() {
+    const auto held = hold_.lock();
+    if (!held) return;
+    held->request_revoke();
+    if (lock_->revocable) held->end(errc::revoked);
+}
+
+void mutex_call::downgraded(const std::string& path) {
+    if (const auto held = hold_.lock()) held->downgraded(path);
+}
+
+void mutex_call::downgrade_refused(error_code why) {
+    if (const auto held = hold_.lock()) held->downgrade_refused(why);
+}
+
+void mutex_call::abandoned() {
+    if (key_ != 0) queue_->quit(key_);
+}
+
+} // namespace paddock::detail

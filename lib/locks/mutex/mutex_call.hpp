@@ -1,0 +1,53 @@
+#pragma once
+
+#include "locks/call/hold.hpp"
+#include "locks/call/lock_call.hpp"
+#include "locks/fair/fair_lock.hpp"
+#include "queue/lock_queue.hpp"
+#include "session/reservation.hpp"
+
+#include <paddock/guard.hpp>
+
+#include <memory>
+
+namespace paddock::detail {
+
+/// One call of lock(), try_lock() or try_lock_for(), and then what connects the queue with the
+/// hold.
+class mutex_call final : public queue_user, public held_resource, public lock_call<guard> {
+public:
+    /// With a reservation its node's bytes are taken out of that.
+    mutex_call(std::shared_ptr<const fair_lock> what, handler<void(error_code, guard)>&& h,
+               kind how, rules::role as = rules::role::exclusive,
+               std::shared_ptr<reservation> room = {});
+
+    void granted(const std::string& path, std::int64_t czxid) override;
+    void given_up() override { finish({}, {}); }
+    void failed(error_code why) override { fail(why); }
+    void lost(error_code why) override;
+    void revoke_requested() override;
+    void downgraded(const std::string& path) override;
+    void downgrade_refused(error_code why) override;
+
+    void release() override { queue_->release(key_); }
+    void downgrade() override;
+    void when_deleted(unique_function<void(error_code)> gone) override;
+
+private:
+    std::shared_ptr<mutex_call> self() {
+        return std::static_pointer_cast<mutex_call>(shared_from_this());
+    }
+    void begin() override;
+    void enter();
+    void abandoned() override;
+    bool sees_it_taken() const override { return queue_ && queue_->taken_for(key_, as_); }
+
+    std::shared_ptr<const fair_lock> lock_;
+    rules::role as_;
+    std::shared_ptr<reservation> room_;
+    std::shared_ptr<lock_queue> queue_;
+    rules::contender_key key_ = 0; ///< 0: not in the queue
+    std::weak_ptr<hold> hold_;
+};
+
+} // namespace paddock::detail

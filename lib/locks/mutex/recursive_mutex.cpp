@@ -1,0 +1,59 @@
+#include "locks/fair/contenders.hpp"
+#include "locks/fair/fair_lock.hpp"
+#include "locks/mutex/recursive_hold.hpp"
+
+#include <paddock/recursive_mutex.hpp>
+
+#include <atomic>
+#include <optional>
+#include <utility>
+
+namespace paddock {
+
+namespace {
+
+std::atomic<std::uint64_t> last_owner{0};
+
+void launch(detail::handler<void(error_code, guard)>&& h,
+            std::shared_ptr<detail::recursive_lock> what, owner by,
+            detail::recursive_call::kind how, std::optional<std::chrono::nanoseconds> limit) {
+    std::make_shared<detail::recursive_call>(std::move(what), by, std::move(h), how)->launch(limit);
+}
+
+} // namespace
+
+owner::owner() noexcept : id_(++last_owner) {}
+
+recursive_mutex::recursive_mutex(const client& zk, std::string_view path, mutex_options options)
+    : impl_(std::make_shared<detail::recursive_lock>(
+          detail::recursive_lock{detail::make_fair_lock(zk, path, std::move(options))})) {}
+
+recursive_mutex::recursive_mutex(const client& zk, std::string_view path)
+    : recursive_mutex(zk, path, mutex_options()) {}
+
+asio::any_io_executor recursive_mutex::get_executor() const {
+    return impl_->terms->client->get_executor();
+}
+
+void recursive_mutex::start_lock(detail::handler<void(error_code, guard)> h, impl_ptr impl,
+                                 owner by) {
+    launch(std::move(h), std::move(impl), by, detail::recursive_call::kind::wait, std::nullopt);
+}
+
+void recursive_mutex::start_try_lock(detail::handler<void(error_code, guard)> h, impl_ptr impl,
+                                     owner by) {
+    launch(std::move(h), std::move(impl), by, detail::recursive_call::kind::only_if_free,
+           std::nullopt);
+}
+
+void recursive_mutex::start_try_lock_for(detail::handler<void(error_code, guard)> h, impl_ptr impl,
+                                         owner by, std::chrono::nanoseconds limit) {
+    launch(std::move(h), std::move(impl), by, detail::recursive_call::kind::wait, limit);
+}
+
+void recursive_mutex::start_contenders(detail::handler<void(error_code, std::vector<contender>)> h,
+                                       impl_ptr impl) {
+    detail::find_contenders(impl->terms, std::move(h));
+}
+
+} // namespace paddock

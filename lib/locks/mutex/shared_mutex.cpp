@@ -1,0 +1,93 @@
+#include "locks/call/arguments.hpp"
+#include "locks/fair/contenders.hpp"
+#include "locks/fair/fair_lock.hpp"
+#include "locks/fair/revoke.hpp"
+#include "locks/mutex/mutex_call.hpp"
+#include "rules/paths.hpp"
+
+#include <paddock/shared_mutex.hpp>
+
+#include <optional>
+#include <utility>
+
+namespace paddock {
+
+namespace {
+
+using detail::mutex_call;
+using rules::role;
+
+std::shared_ptr<const detail::fair_lock> make_impl(const client& zk, std::string_view path,
+                                                   shared_mutex_options options) {
+    detail::check_path("shared_mutex path", path);
+    detail::check_node("shared_mutex_options", options.acl, options.label);
+    const auto& core = detail::access::core_of(zk);
+    return std::make_shared<detail::fair_lock>(
+        detail::fair_lock{.client = core,
+                          .directory = rules::below(core->root(), path),
+                          .names = rules::naming::of_shared_mutex(),
+                          .data = detail::metadata(options.label),
+                          .acl = std::move(options.acl),
+                          .persistent_parents = options.persistent_parents,
+                          .sync_first = options.sync_first,
+                          .revocable = options.revocable,
+                          .on_expiry = options.on_expiry,
+                          .on_over_budget = options.on_over_budget});
+}
+
+void start(detail::handler<void(error_code, guard)> h,
+           std::shared_ptr<const detail::fair_lock> impl, mutex_call::kind how, role as,
+           std::optional<std::chrono::nanoseconds> limit = std::nullopt) {
+    std::make_shared<mutex_call>(std::move(impl), std::move(h), how, as)->launch(limit);
+}
+
+} // namespace
+
+shared_mutex::shared_mutex(const client& zk, std::string_view path, shared_mutex_options options)
+    : impl_(make_impl(zk, path, std::move(options))) {}
+
+shared_mutex::shared_mutex(const client& zk, std::string_view path)
+    : shared_mutex(zk, path, shared_mutex_options()) {}
+
+asio::any_io_executor shared_mutex::get_executor() const { return impl_->client->get_executor(); }
+
+void shared_mutex::start_lock(handler h, impl_ptr impl) {
+    start(std::move(h), std::move(impl), mutex_call::kind::wait, role::exclusive);
+}
+
+void shared_mutex::start_try_lock(handler h, impl_ptr impl) {
+    start(std::move(h), std::move(impl), mutex_call::kind::only_if_free, role::exclusive);
+}
+
+void shared_mutex::start_try_lock_for(handler h, impl_ptr impl, std::chrono::nanoseconds limit) {
+    start(std::move(h), std::move(impl), mutex_call::kind::wait, role::exclusive, limit);
+}
+
+void shared_mutex::start_lock_shared(handler h, impl_ptr impl) {
+    start(std::move(h), std::move(impl), mutex_call::kind::wait, role::shared);
+}
+
+void shared_mutex::start_try_lock_shared(handler h, impl_ptr impl) {
+    start(std::move(h), std::move(impl), mutex_call::kind::only_if_free, role::shared);
+}
+
+void shared_mutex::start_try_lock_shared_for(handler h, impl_ptr impl,
+                                             std::chrono::nanoseconds limit) {
+    start(std::move(h), std::move(impl), mutex_call::kind::wait, role::shared, limit);
+}
+
+void shared_mutex::start_contenders(detail::handler<void(error_code, std::vector<contender>)> h,
+                                    impl_ptr impl) {
+    detail::find_contenders(std::move(impl), std::move(h));
+}
+
+void shared_mutex::start_revoke(detail::handler<void(error_code)> h, impl_ptr impl,
+                                contender whom) {
+    detail::request_revoke(std::move(impl), std::move(h), std::move(whom.path));
+}
+
+void shared_mutex::start_kick(detail::handler<void(error_code)> h, impl_ptr impl, contender whom) {
+    detail::kick(std::move(impl), std::move(h), std::move(whom.path));
+}
+
+} // namespace paddock

@@ -1,0 +1,123 @@
+#include "locks/call/arguments.hpp"
+#include "locks/semaphore/permit_counter.hpp"
+#include "locks/semaphore/semaphore_call.hpp"
+#include "locks/semaphore/semaphore_state.hpp"
+#include "rules/paths.hpp"
+#include "support/argument.hpp"
+
+#include <paddock/semaphore.hpp>
+
+#include <string>
+#include <utility>
+
+namespace paddock {
+
+namespace {
+
+/// Directories are made without data, so a counter must be none of them.
+void check_counter(std::string_view path, const std::string& counter) {
+    constexpr std::string_view name = "semaphore_options::counter";
+    detail::check_path(name, counter);
+    const auto is_in = [](std::string_view node, const std::string& directory) {
+        return node == directory || node.starts_with(directory + '/');
+    };
+    const std::string own(path);
+    if (is_in(path, counter) || is_in(counter, own + "/leases") || is_in(counter, own + "/locks"))
+        throw bad_argument(name, counter, "is one of the semaphore's own directories");
+}
+
+void check(std::string_view path, std::int32_t permits, const semaphore_options& options) {
+    detail::check_path("semaphore path", path);
+    if (permits < 1)
+        throw bad_argument("semaphore permits", std::to_string(permits), "is less than one");
+    if (!options.counter.empty()) check_counter(path, options.counter);
+    detail::check_node("semaphore_options", options.acl, options.label);
+}
+
+std::shared_ptr<const detail::semaphore_lock> make_impl(const client& zk, std::string_view path,
+                                                        std::int32_t permits,
+                                                        semaphore_options options) {
+    check(path, permits, options);
+    const auto& core = detail::access::core_of(zk);
+    const auto& root = core->root();
+    const auto directory = rules::below(root, path);
+    return std::make_shared<detail::semaphore_lock>(detail::semaphore_lock{
+        .queue = {.client = core,
+                  .directory = rules::child(directory, "locks"),
+                  .names = rules::naming("lock"),
+                  .data = detail::metadata(options.label),
+                  .acl = std::move(options.acl),
+                  .persistent_parents = options.persistent_parents,
+                  .sync_first = options.sync_first,
+                  .on_expiry = options.on_expiry,
+                  .on_over_budget = options.on_over_budget},
+        .directory = rules::child(directory, "leases"),
+        .permits = permits,
+        .counter = options.counter.empty() ? "" : rules::below(root, options.counter)});
+}
+
+using detail::semaphore_call;
+
+std::shared_ptr<semaphore_call> start(detail::handler<void(error_code, guard)>&& h,
+                                      std::shared_ptr<const detail::semaphore_lock>&& impl,
+                                      std::int32_t count, semaphore_call::kind how) {
+    return std::make_shared<semaphore_call>(std::move(impl), static_cast<std::size_t>(count),
+                                            std::move(h), how);
+}
+
+} // namespace
+
+semaphore::semaphore(const client& zk, std::string_view path, std::int32_t permits,
+                     semaphore_options options)
+    : impl_(make_impl(zk, path, permits, std::move(options))) {}
+
+semaphore::semaphore(const client& zk, std::string_view path, std::int32_t permits)
+    : semaphore(zk, path, permits, semaphore_options()) {}
+
+asio::any_io_executor semaphore::get_executor() const {
+    return impl_->queue.client->get_executor();
+}
+
+asio::any_io_executor semaphore::executor_for(std::int32_t count) const {
+    if (count < 1) throw bad_argument("semaphore count", std::to_string(count), "is less than one");
+    if (impl_->fixed() && count > impl_->permits)
+        throw bad_argument("semaphore count", std::to_string(count),
+                           "is more than the semaphore's " + std::to_string(impl_->permits));
+    return get_executor();
+}
+
+asio::any_io_executor semaphore::executor_for_setting(std::int32_t permits) const {
+    if (permits < 0)
+        throw bad_argument("semaphore permits", std::to_string(permits), "is negative");
+    if (impl_->fixed())
+        throw bad_argument("semaphore permits",
+                           "cannot be set: semaphore_options::counter is empty");
+    return get_executor();
+}
+
+void semaphore::start_acquire(detail::handler<void(error_code, guard)> h, impl_ptr impl,
+                              std::int32_t count) {
+    start(std::move(h), std::move(impl), count, semaphore_call::kind::wait)->launch(std::nullopt);
+}
+
+void semaphore::start_try_acquire(detail::handler<void(error_code, guard)> h, impl_ptr impl,
+                                  std::int32_t count) {
+    start(std::move(h), std::move(impl), count, semaphore_call::kind::only_if_free)
+        ->launch(std::nullopt);
+}
+
+void semaphore::start_try_acquire_for(detail::handler<void(error_code, guard)> h, impl_ptr impl,
+                                      std::int32_t count, std::chrono::nanoseconds limit) {
+    start(std::move(h), std::move(impl), count, semaphore_call::kind::wait)->launch(limit);
+}
+
+void semaphore::start_set_permits(detail::handler<void(error_code)> h, impl_ptr impl,
+                                  std::int32_t permits) {
+    detail::set_permits(std::move(impl), permits, std::move(h));
+}
+
+void semaphore::start_state(detail::handler<void(error_code, semaphore_state)> h, impl_ptr impl) {
+    detail::find_state(std::move(impl), std::move(h));
+}
+
+} // namespace paddock

@@ -1,0 +1,212 @@
+// The call, its place in the queue, and the session's ups and downs. What the rules decide is
+// carried out in acquisition_actions.cpp.
+#include "locks/semaphore/semaphore_call.hpp"
+
+#include "locks/fair/fair_lock.hpp"
+#include "session/listing.hpp"
+
+#include <utility>
+
+namespace paddock::detail {
+
+semaphore_call::semaphore_call(std::shared_ptr<const semaphore_lock> what, std::size_t count,
+                               handler<void(error_code, guard)>&& h, kind how)
+    : lock_call(what->queue.client, std::move(h), how), lock_(std::move(what)), count_(count) {}
+
+void semaphore_call::begin() {
+    queue_ = queue_of(lock_->queue);
+    if (only_if_free())
+        look();
+    else
+        take_part();
+}
+
+/// What one look at the semaphore has shown: the queue, the leases and the counter, in one flight.
+struct semaphore_call::glance {
+    int open;
+    std::int32_t permits;
+    bool free = true; ///< the queue is empty
+    std::size_t leases = 0;
+};
+
+/// Nothing is written when the permits are not to be had.
+void semaphore_call::look() {
+    const auto all = std::make_shared<glance>(glance{lock_->fixed() ? 2 : 3, lock_->permits});
+    look_first({lock_, &lock_->queue}, queue_, rules::role::exclusive,
+               [self = self(), all](error_code why, bool free) {
+                   all->free = free;
+                   self->saw(*all, why);
+               });
+    if (!open()) return; // that was all
+    list(*client(), lane::user, lock_->directory,
+         [self = self(), all](int code, std::vector<std::string> names) {
+             all->leases = names.size();
+             self->saw(*all, look_problem(*self->client(), code));
+         });
+    if (lock_->fixed()) return;
+    look_at_permits(*client(), *lock_, [self = self(), all](const permits_answer& said) {
+        all->permits = said.permits;
+        self->saw(*all, look_problem(*self->client(), said.code));
+    });
+}
+
+void semaphore_call::saw(glance& all, error_code why) {
+    --all.open;
+    if (!open()) return;
+    if (why) return fail(why);
+    const bool enough = static_cast<std::int64_t>(all.leases + count_) <= all.permits;
+    if (!all.free || (all.open == 0 && !enough)) return fail({});
+    if (all.open == 0) take_part();
+}
+
+rules::permits& semaphore_call::facts() {
+    rules_->session_fit(client()->lease().fit());
+    return *rules_;
+}
+
+void semaphore_call::take_part() {
+    rules::permit_terms terms{.count = count_,
+                              .immediate = only_if_free(),
+                              .fail_on_expiry = lock_->queue.on_expiry == on_expiry::fail};
+    if (lock_->fixed()) terms.permits = lock_->permits;
+    rules_.emplace(client()->claims(), terms);
+    alive_ = self();
+    client()->listen(alive_);
+    if (client()->state() == client_state::connected) facts().connected();
+    facts().begin();
+    carry_out();
+}
+
+/// The leases and the place in the queue are paid for together: who has paid for one of them, and
+/// waits for the other, would make others wait who could give something back.
+void semaphore_call::carry_out(const rules::permit_act::enter&) {
+    auto& all = client()->node_budget();
+    if (bytes_ > 0) all.give(std::exchange(bytes_, 0));
+    bytes_each_ = node_bytes(lock_->directory, lease_prefix(0));
+    const auto leases = count_ * bytes_each_;
+    const auto terms = terms_in_queue();
+    const auto bytes = leases + queue_->entry_bytes(terms.rules);
+    const auto paid = [self = self(), leases] {
+        self->waiting_ = 0;
+        if (self->client()->closed()) return;
+        self->bytes_ = leases;
+        self->join_queue();
+    };
+    if (all.take(bytes))
+        paid();
+    else if (terms.fail_over_budget || !all.possible(bytes))
+        failed(errc::over_budget);
+    else if (only_if_free())
+        given_up();
+    else
+        waiting_ = all.wait(bytes, paid);
+}
+
+entry_terms semaphore_call::terms_in_queue() const {
+    auto terms = terms_of(lock_->queue, rules::role::exclusive, only_if_free());
+    terms.rules.passing = true;
+    return terms;
+}
+
+void semaphore_call::join_queue() {
+    auto terms = terms_in_queue();
+    terms.bytes_reserved = true;
+    terms.rejoin_key = std::exchange(key_, 0);
+    key_ = queue_->enter(self(), std::move(terms));
+}
+
+void semaphore_call::granted(const std::string&, std::int64_t) {
+    admitted_ = true;
+    facts().admitted();
+    carry_out();
+}
+
+void semaphore_call::given_up() {
+    settled_ = true;
+    fail({});
+    facts().excluded();
+    carry_out();
+}
+
+void semaphore_call::failed(error_code why) {
+    settled_ = true;
+    fail(why);
+    facts().excluded();
+    carry_out();
+}
+
+/// The end of the session comes from the session, too.
+void semaphore_call::lost(error_code why) {
+    admitted_ = false;
+    if (why != errc::node_deleted) return;
+    key_ = 0;
+    facts().place_lost();
+    carry_out();
+}
+
+void semaphore_call::abandoned() {
+    settled_ = true;
+    if (!rules_) return;
+    facts().quit();
+    carry_out();
+}
+
+bool semaphore_call::sees_it_taken() const {
+    const bool behind = queue_ && !admitted_ && queue_->taken_for(key_, rules::role::exclusive);
+    return behind || (rules_ && rules_->lacks_permits());
+}
+
+void semaphore_call::release() {
+    settled_ = true;
+    if (!rules_) return; // closed
+    facts().release();
+    carry_out();
+}
+
+/// All of its nodes, and for the first reason that one of them may still be there.
+void semaphore_call::when_deleted(unique_function<void(error_code)> gone) {
+    struct count {
+        std::size_t open;
+        error_code why;
+        unique_function<void(error_code)> gone;
+    };
+    const auto all = std::make_shared<count>(count{paths_.size(), {}, std::move(gone)});
+    for (const auto& path : paths_)
+        client()->sweeper().when_deleted(path, [all](error_code why) {
+            if (!all->why) all->why = why;
+            if (--all->open == 0) all->gone(all->why);
+        });
+}
+
+void semaphore_call::on_connected() {
+    facts().connected();
+    carry_out();
+}
+
+void semaphore_call::on_suspended() {
+    facts().disconnected();
+    carry_out();
+}
+
+void semaphore_call::on_expired() {
+    directory_.reset();
+    counter_.reset();
+    own_.clear();
+    facts().expired();
+    carry_out();
+}
+
+void semaphore_call::on_closed(error_code why) {
+    settled_ = true;
+    if (const auto turn = std::exchange(waiting_, 0)) client()->node_budget().stop_waiting(turn);
+    pause_.reset();
+    directory_.reset();
+    counter_.reset();
+    own_.clear();
+    rules_.reset();
+    finish(why, {});
+    if (const auto held = hold_.lock()) held->end(why);
+    alive_.reset();
+}
+
+} // namespace paddock::detail

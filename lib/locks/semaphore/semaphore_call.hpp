@@ -1,0 +1,113 @@
+#pragma once
+
+#include "locks/call/hold.hpp"
+#include "locks/call/lock_call.hpp"
+#include "locks/semaphore/permit_counter.hpp"
+#include "locks/semaphore/semaphore_lock.hpp"
+#include "queue/lock_queue.hpp"
+#include "rules/permits.hpp"
+#include "session/rearming_watch.hpp"
+
+#include <paddock/guard.hpp>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace paddock::detail {
+
+/// One call of a semaphore's acquire() and its kin, and then what its guard holds. Carries out what
+/// rules::permits decides.
+class semaphore_call final : public queue_user,
+                             public held_resource,
+                             public session_listener,
+                             public lock_call<guard> {
+public:
+    semaphore_call(std::shared_ptr<const semaphore_lock> what, std::size_t count,
+                   handler<void(error_code, guard)>&& h, kind how);
+
+    // From the queue of those who acquire.
+    void granted(const std::string& path, std::int64_t czxid) override;
+    void given_up() override;
+    void failed(error_code why) override;
+    void lost(error_code why) override;
+
+    // From the session.
+    void on_connected() override;
+    void on_suspended() override;
+    void on_expired() override;
+    void on_closed(error_code why) override;
+
+    // From the hold.
+    void release() override;
+    void when_deleted(unique_function<void(error_code)> gone) override;
+
+private:
+    struct glance;
+
+    std::shared_ptr<semaphore_call> self() {
+        return std::static_pointer_cast<semaphore_call>(shared_from_this());
+    }
+    std::weak_ptr<semaphore_call> weak_self() { return self(); }
+    void begin() override;
+    void abandoned() override;
+    bool sees_it_taken() const override;
+    void look();
+    void saw(glance& all, error_code why);
+    void take_part();
+    void join_queue();
+    entry_terms terms_in_queue() const;
+
+    /// Where everything that happens is told.
+    rules::permits& facts();
+    void carry_out();
+    void carry_out(const rules::permit_act::enter& a);
+    void carry_out(const rules::permit_act::leave& a);
+    void carry_out(const rules::permit_act::create& a);
+    void carry_out(const rules::permit_act::list& a);
+    void carry_out(const rules::permit_act::read_permits& a);
+    void carry_out(const rules::permit_act::make_parents& a);
+    void carry_out(const rules::permit_act::forget& a);
+    void carry_out(const rules::permit_act::watch_own& a);
+    void carry_out(const rules::permit_act::sweep& a);
+    void carry_out(const rules::permit_act::taint& a);
+    void carry_out(const rules::permit_act::pause& a);
+    void carry_out(const rules::permit_act::await_lease& a);
+    void carry_out(const rules::permit_act::grant& a);
+    void carry_out(const rules::permit_act::give_up& a);
+    void carry_out(const rules::permit_act::fail& a);
+    void carry_out(const rules::permit_act::lose& a);
+    void carry_out(const rules::permit_act::out& a);
+
+    std::shared_ptr<rearming_watch> make_watch(std::string path, watch_kind kind,
+                                               void (*heard)(semaphore_call&, watch_event));
+    std::string path_of(std::string_view name) const;
+    std::string lease_prefix(rules::node_id id) const;
+
+    std::shared_ptr<const semaphore_lock> lock_;
+    std::shared_ptr<semaphore_call> alive_; ///< itself, as long as it has, or wants, something
+    std::size_t count_;
+    std::optional<rules::permits> rules_;
+    bool carrying_out_ = false;
+
+    std::shared_ptr<lock_queue> queue_;
+    rules::contender_key key_ = 0; ///< 0: not in the queue
+    bool admitted_ = false;        ///< it has let us in
+
+    std::size_t bytes_ = 0; ///< of the budget of nodes, for the leases
+    std::size_t bytes_each_ = 0;
+    budget::turn waiting_ = 0; ///< for the budget
+    bool lost_create_ = false; ///< a node may exist that the rules do not know of
+    bool held_ = false;        ///< permits that the queue knows of
+    bool settled_ = false; ///< what becomes of the call is decided, and no lease is made any more
+
+    std::shared_ptr<rearming_watch> directory_, counter_;
+    std::map<rules::node_id, std::shared_ptr<rearming_watch>> own_;
+    std::unique_ptr<timer> pause_;
+    std::weak_ptr<hold> hold_;
+    std::vector<std::string> paths_; ///< of what was granted
+};
+
+} // namespace paddock::detail

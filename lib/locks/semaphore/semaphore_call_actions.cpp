@@ -1,0 +1,234 @@
+// What the rules decide, carried out.
+#include "locks/semaphore/semaphore_call.hpp"
+#include "queue/parents.hpp"
+#include "rules/names.hpp"
+#include "rules/paths.hpp"
+#include "session/call.hpp"
+#include "session/listing.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace paddock::detail {
+
+void semaphore_call::carry_out() {
+    if (!rules_ || std::exchange(carrying_out_, true)) return; // the loop below sees what was added
+    const auto alive = self();                                 // "out" may be the last
+    for (auto actions = rules_->take(); !actions.empty(); actions = rules_->take()) {
+        for (const auto& action : actions)
+            std::visit([this](const auto& a) { carry_out(a); }, action);
+        if (!rules_) break; // closed
+    }
+    carrying_out_ = false;
+}
+
+std::string semaphore_call::path_of(std::string_view name) const {
+    return rules::child(lock_->directory, name);
+}
+
+std::string semaphore_call::lease_prefix(rules::node_id id) const {
+    return rules::naming::of_leases().prefix(client()->claims(), id);
+}
+
+std::shared_ptr<rearming_watch> semaphore_call::make_watch(std::string path, watch_kind kind,
+                                                           void (*heard)(semaphore_call&,
+                                                                         watch_event)) {
+    return std::make_shared<rearming_watch>(client()->watches(), std::move(path), kind,
+                                            [weak = weak_self(), heard](watch_event what) {
+                                                const auto self = weak.lock();
+                                                if (!self || !self->rules_) return;
+                                                heard(*self, what);
+                                                self->carry_out();
+                                            });
+}
+
+/// The sweeps come first, so that the next contender finds these nodes deleted.
+void semaphore_call::carry_out(const rules::permit_act::leave&) {
+    if (const auto turn = std::exchange(waiting_, 0))
+        return client()->node_budget().stop_waiting(turn);
+    const auto key = std::exchange(key_, 0);
+    if (std::exchange(admitted_, false))
+        queue_->release(key);
+    else
+        queue_->quit(key);
+}
+
+void semaphore_call::carry_out(const rules::permit_act::create& a) {
+    const auto path = path_of(lease_prefix(a.id));
+    const auto data = lock_->queue.data.at(client()->env().wall_clock());
+    client()->dispatcher().submit(
+        lane::lock_work,
+        requests::create{
+            path,
+            data,
+            {.mode = create_mode::ephemeral_sequential, .acl = lock_->queue.acl, .ttl = {}}},
+        [self = self(), id = a.id](const native::reply& r) {
+            if (!self->rules_) return;
+            self->facts().created(id, {.result = rules::judge(rules::request::create, r.rc),
+                                       .code = r.rc,
+                                       .name = rules::name_of(r.value)});
+            self->carry_out();
+        },
+        [this] { return !settled_; }); // the answer keeps the call
+}
+
+void semaphore_call::carry_out(const rules::permit_act::list& a) {
+    if (!directory_)
+        directory_ =
+            make_watch(lock_->directory, watch_kind::children,
+                       [](semaphore_call& call, watch_event) { call.facts().directory_changed(); });
+    const auto waiter = directory_->set();
+    auto done = [self = self(), watch = directory_, waiter,
+                 number = a.number](int code, std::vector<std::string> names) {
+        auto& client = *self->client();
+        const bool watched = watch->answered(waiter, code == 0);
+        if (!self->rules_) return;
+        for (const auto& orphan : rules::orphans(names, client.claims()))
+            client.sweeper().remove(self->path_of(orphan), *rules::own_id(orphan, client.claims()),
+                                    0);
+        const auto result = rules::judge(rules::request::list, code);
+        self->facts().listed(number, {result, code, watched}, names);
+        self->carry_out();
+    };
+    if (a.settle)
+        list_after_barrier(*client(), lane::lock_work, lock_->directory, std::move(done),
+                           waiter != 0);
+    else
+        list(*client(), lane::lock_work, lock_->directory, std::move(done), waiter != 0);
+}
+
+void semaphore_call::carry_out(const rules::permit_act::read_permits& a) {
+    if (!counter_)
+        counter_ =
+            make_watch(lock_->counter, watch_kind::data,
+                       [](semaphore_call& call, watch_event) { call.facts().counter_changed(); });
+    watch_permits(
+        *client(), lock_, counter_, [self = self(), number = a.number](const permits_answer& said) {
+            if (!self->rules_) return;
+            const auto result = rules::judge(rules::request::list, said.code);
+            self->facts().permits_read(number, {result, said.code, said.watched}, said.permits);
+            self->carry_out();
+        });
+}
+
+void semaphore_call::carry_out(const rules::permit_act::make_parents&) {
+    make_directory(*client(), lock_->directory, lock_->queue.persistent_parents,
+                   [self = self()](int code) {
+                       if (!self->rules_) return;
+                       self->facts().parents_made(rules::judge(rules::request::create, code), code);
+                       self->carry_out();
+                   });
+}
+
+void semaphore_call::carry_out(const rules::permit_act::forget&) {
+    directory_.reset();
+    counter_.reset();
+    own_.clear();
+}
+
+void semaphore_call::carry_out(const rules::permit_act::watch_own& a) {
+    auto& watch = own_[a.id];
+    if (!watch)
+        watch = std::make_shared<rearming_watch>(
+            client()->watches(), path_of(a.name), watch_kind::data,
+            [weak = weak_self(), id = a.id](watch_event what) {
+                const auto self = weak.lock();
+                if (!self || !self->rules_) return;
+                self->facts().own_changed(id, what == watch_event::deleted);
+                self->carry_out();
+            });
+    const auto waiter = watch->set();
+    client()->dispatcher().submit(
+        lane::lock_work, requests::get{watch->path(), waiter != 0},
+        [self = self(), watch, waiter, id = a.id](const native::reply& r) {
+            const bool watched = watch->answered(waiter, r.rc == 0);
+            if (!self->rules_) return;
+            const auto result = rules::judge(rules::request::look, r.rc);
+            self->facts().own_watched(id, {result, r.rc, watched});
+            self->carry_out();
+        });
+}
+
+/// Its bytes go along, unless another will take its place.
+void semaphore_call::carry_out(const rules::permit_act::sweep& a) {
+    const auto bytes = settled_ ? std::min(bytes_each_, bytes_) : 0;
+    bytes_ -= bytes;
+    client()->sweeper().remove(path_of(a.name), a.id, bytes);
+}
+
+void semaphore_call::carry_out(const rules::permit_act::taint&) {
+    lost_create_ = true;
+    client()->sweeper().taint(lock_->directory, 0);
+}
+
+void semaphore_call::carry_out(const rules::permit_act::pause&) {
+    if (!pause_) pause_ = client()->env().make_timer();
+    pause_->arm(client()->env().now() + retry_pause, [weak = weak_self()] {
+        const auto self = weak.lock();
+        if (!self || !self->rules_) return;
+        self->facts().resume();
+        self->carry_out();
+    });
+}
+
+void semaphore_call::carry_out(const rules::permit_act::await_lease&) {
+    client()->lease().when_fit([weak = weak_self()] {
+        const auto self = weak.lock();
+        if (!self || !self->rules_) return;
+        self->facts().session_renewed();
+        self->carry_out();
+    });
+}
+
+void semaphore_call::carry_out(const rules::permit_act::grant& a) {
+    for (const auto& name : a.names)
+        paths_.push_back(path_of(name));
+    client()->expect_returns();
+    const auto granted = std::make_shared<hold>(client(), self(), paths_.front(), 0);
+    for (std::size_t i = 1; i < paths_.size(); ++i)
+        granted->add_node(paths_[i]);
+    hold_ = granted;
+    held_ = true;
+    queue_->outside_hold(true);
+    client()->young_holds().add([weak = weak_self()] {
+        const auto self = weak.lock();
+        if (!self || !self->rules_) return;
+        self->facts().guard_own();
+        self->carry_out();
+    });
+    finish({}, access::make<guard>(granted));
+}
+
+void semaphore_call::carry_out(const rules::permit_act::give_up&) {
+    settled_ = true;
+    fail({});
+}
+
+void semaphore_call::carry_out(const rules::permit_act::fail& a) {
+    settled_ = true;
+    switch (a.reason) {
+    case rules::permit_act::why::refused:
+        return fail(zookeeper_error(a.code));
+    case rules::permit_act::why::session_expired:
+        return fail(errc::session_expired);
+    case rules::permit_act::why::not_connected:
+        return fail(errc::not_connected);
+    }
+}
+
+void semaphore_call::carry_out(const rules::permit_act::lose& a) {
+    if (const auto held = hold_.lock())
+        held->end(a.session_ended ? errc::session_expired : errc::node_deleted);
+}
+
+void semaphore_call::carry_out(const rules::permit_act::out&) {
+    if (std::exchange(held_, false)) queue_->outside_hold(false);
+    const auto rest = std::exchange(bytes_, 0);
+    if (lost_create_ && rest > 0)
+        client()->sweeper().taint(lock_->directory, rest);
+    else
+        client()->node_budget().give(rest);
+    alive_.reset();
+}
+
+} // namespace paddock::detail

@@ -1,0 +1,76 @@
+#include "locks/semaphore/semaphore_state.hpp"
+
+#include "locks/fair/contenders.hpp"
+#include "locks/semaphore/permit_counter.hpp"
+#include "session/call.hpp"
+#include "session/pending_call.hpp"
+
+#include <utility>
+
+namespace paddock::detail {
+
+namespace {
+
+/// One call of state(): three looks side by side.
+struct overview : std::enable_shared_from_this<overview> {
+    overview(std::shared_ptr<const semaphore_lock> of, pending_call_ptr<semaphore_state> one)
+        : lock(std::move(of)), call(std::move(one)) {}
+
+    std::shared_ptr<const semaphore_lock> lock;
+    pending_call_ptr<semaphore_state> call;
+    semaphore_state found{};
+    int open = 3;
+
+    void begin() {
+        const auto& client = lock->queue.client;
+        survey({client, lock->directory, rules::naming::of_leases(), true},
+               [self = shared_from_this()](error_code why, std::vector<contender> all) {
+                   for (auto& one : all) {
+                       one.holder = true;
+                       one.token = {}; // its guard has none
+                   }
+                   self->found.leases = std::move(all);
+                   self->done(why);
+               });
+        survey({client, lock->queue.directory, lock->queue.names},
+               [self = shared_from_this()](error_code why, std::vector<contender> all) {
+                   for (auto& one : all) {
+                       one.holder = false;
+                       one.token = {};
+                   }
+                   self->found.acquiring = std::move(all);
+                   self->done(why);
+               });
+        look_for_permits();
+    }
+
+    void look_for_permits() {
+        found.permits = lock->permits;
+        if (lock->fixed()) return done({});
+        auto& client = *lock->queue.client;
+        if (client.closed()) return done(client.close_reason());
+        look_at_permits(client, *lock, [self = shared_from_this()](const permits_answer& said) {
+            const auto result = rules::judge(rules::request::look, said.code);
+            if (result == rules::outcome::lost || result == rules::outcome::not_sent)
+                return self->look_for_permits();
+            self->found.permits = said.permits;
+            self->done(zookeeper_error(said.code));
+        });
+    }
+
+    void done(error_code why) {
+        --open;
+        if (open > 0 && !why) return;
+        call->complete(why, why ? semaphore_state() : std::move(found));
+    }
+};
+
+} // namespace
+
+void find_state(std::shared_ptr<const semaphore_lock> of,
+                handler<void(error_code, semaphore_state)> h) {
+    const auto call = make_pending_call(of->queue.client, std::move(h));
+    call->start_open([of, call] { std::make_shared<overview>(of, call)->begin(); });
+}
+
+} // namespace paddock::detail

@@ -1,0 +1,94 @@
+#include "locks/call/arguments.hpp"
+#include "locks/call/metadata.hpp"
+#include "locks/simple/simple_lock.hpp"
+#include "rules/paths.hpp"
+#include "session/call.hpp"
+#include "support/argument.hpp"
+
+#include <paddock/simple_mutex.hpp>
+
+#include <utility>
+
+namespace paddock {
+
+namespace {
+
+std::shared_ptr<detail::simple_lock> make_impl(const client& zk, std::string_view path,
+                                               simple_mutex_options options) {
+    detail::check_path("simple_mutex path", path);
+    if (rules::name_of(path).starts_with("_c_"))
+        throw bad_argument("simple_mutex path", path, "ends in a name that markers have");
+    detail::check_node("simple_mutex_options", options.acl, options.label);
+    const auto& core = detail::access::core_of(zk);
+    const auto full = rules::below(core->root(), path);
+    return std::make_shared<detail::simple_lock>(
+        detail::simple_terms{.client = core,
+                             .directory = std::string(rules::parent(full)),
+                             .path = full,
+                             .data = detail::metadata(options.label),
+                             .acl = std::move(options.acl),
+                             .persistent_parents = options.persistent_parents,
+                             .sync_first = options.sync_first,
+                             .on_expiry = options.on_expiry,
+                             .on_over_budget = options.on_over_budget});
+}
+
+using detail::simple_call;
+
+std::optional<contender> holder_in(const native::reply& r, std::string path) {
+    if (r.rc != 0 || !r.stat) return std::nullopt;
+    contender one;
+    one.path = std::move(path);
+    one.holder = true;
+    one.session = r.stat->ephemeral_owner;
+    one.token = {r.stat->czxid, 0};
+    one.data = r.value;
+    detail::read_metadata(one.data, one);
+    return one;
+}
+
+} // namespace
+
+simple_mutex::simple_mutex(const client& zk, std::string_view path, simple_mutex_options options)
+    : impl_(make_impl(zk, path, std::move(options))) {}
+
+simple_mutex::simple_mutex(const client& zk, std::string_view path)
+    : simple_mutex(zk, path, simple_mutex_options()) {}
+
+asio::any_io_executor simple_mutex::get_executor() const {
+    return impl_->terms().client->get_executor();
+}
+
+void simple_mutex::start_lock(detail::handler<void(error_code, guard)> h, impl_ptr impl) {
+    std::make_shared<simple_call>(std::move(impl), std::move(h), simple_call::kind::wait)
+        ->launch(std::nullopt);
+}
+
+void simple_mutex::start_try_lock(detail::handler<void(error_code, guard)> h, impl_ptr impl) {
+    std::make_shared<simple_call>(std::move(impl), std::move(h), simple_call::kind::only_if_free)
+        ->launch(std::nullopt);
+}
+
+void simple_mutex::start_try_lock_for(detail::handler<void(error_code, guard)> h, impl_ptr impl,
+                                      std::chrono::nanoseconds limit) {
+    std::make_shared<simple_call>(std::move(impl), std::move(h), simple_call::kind::wait)
+        ->launch(limit);
+}
+
+void simple_mutex::start_holder(detail::handler<void(error_code, std::optional<contender>)> h,
+                                impl_ptr impl) {
+    const auto& terms = impl->terms();
+    const auto c =
+        std::make_shared<detail::call<std::optional<contender>>>(terms.client, std::move(h));
+    c->repeatable();
+    c->on_answer = [](const native::reply& r) -> error_code {
+        const auto problem = detail::zookeeper_error(r.rc);
+        return problem == zk_errc::no_node ? error_code() : problem;
+    };
+    c->launch(detail::requests::get{terms.path}, [impl](const native::reply& r) {
+        const auto& t = impl->terms();
+        return std::tuple(holder_in(r, rules::without(t.client->root(), t.path)));
+    });
+}
+
+} // namespace paddock

@@ -1,0 +1,57 @@
+#include "queue/parents.hpp"
+
+#include "rules/paths.hpp"
+#include "session/core.hpp"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace paddock::detail {
+
+namespace {
+
+/// Tries the directory first, then one parent after the other until a create succeeds, then the
+/// children again. Another client may delete a new container in between; then it goes up again.
+struct parent_creation : std::enable_shared_from_this<parent_creation> {
+    parent_creation(core& c, create_options h, unique_function<void(int)> d)
+        : client(c), how(std::move(h)), done(std::move(d)) {}
+
+    core& client;
+    create_options how;
+    unique_function<void(int)> done;
+    std::vector<std::string> missing; ///< from the directory up; the last one is tried next
+
+    void step() {
+        const auto path = missing.back();
+        client.dispatcher().submit(
+            lane::lock_work, requests::create{path, {}, how},
+            [self = shared_from_this()](const native::reply& r) { self->answered(r.rc); });
+    }
+
+    void answered(int code) {
+        const auto result = static_cast<zk_errc>(code);
+        if (code == 0 || result == zk_errc::node_exists) {
+            missing.pop_back();
+            if (missing.empty()) return done(0);
+        } else if (result == zk_errc::no_node && missing.back() != "/") {
+            missing.emplace_back(rules::parent(missing.back()));
+        } else {
+            return done(code);
+        }
+        step();
+    }
+};
+
+} // namespace
+
+void make_directory(core& client, const std::string& directory, bool persistent,
+                    unique_function<void(int)> done) {
+    const auto mode = persistent ? create_mode::persistent : create_mode::container;
+    const auto l = std::make_shared<parent_creation>(
+        client, create_options{.mode = mode, .acl = open_acl(), .ttl = {}}, std::move(done));
+    l->missing.push_back(directory);
+    l->step();
+}
+
+} // namespace paddock::detail

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "support/function.hpp"
+
+#include <string>
+
+namespace paddock::detail {
+
+class core;
+
+/// Creates a directory and the missing components of its path, as container or persistent nodes
+/// with an open access control list. Calls back with 0 when the directory exists, else with the
+/// error code.
+void make_directory(core& client, const std::string& directory, bool persistent,
+                    unique_function<void(int code)> done);
+
+} // namespace paddock::detail

@@ -1,0 +1,198 @@
+#pragma once
+
+#include "rules/claims.hpp"
+#include "rules/outcome.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace paddock::rules {
+
+/// The actions that one acquisition of a semaphore asks its driver for. The driver sends the
+/// requests in their order.
+namespace permit_act {
+
+struct enter {}; ///< join the semaphore's queue
+struct leave {}; ///< leave that queue, granted or not
+struct create {  ///< create a permit node, with this id in its name
+    node_id id;
+};
+struct list { ///< list the permit nodes, with a watch on their directory
+    std::uint64_t number;
+    bool settle; ///< behind a barrier, so that it shows which lost creates were executed
+};
+struct read_permits { ///< read the node that says how many permits there are, with a watch
+    std::uint64_t number;
+};
+struct make_parents {}; ///< create the missing components of the directory's path
+struct forget {};       ///< drop the watches on directory and counter
+struct watch_own {      ///< read an own permit node and watch it
+    node_id id;
+    std::string name;
+};
+struct sweep { ///< delete an own permit node, retry until it is gone, then release its id
+    node_id id;
+    std::string name;
+};
+struct taint {};       ///< a lost create may still be executed in the directory
+struct pause {};       ///< call resume() after a pause
+struct await_lease {}; ///< call session_renewed() once the lease lasts long enough for a grant
+
+// Results of the acquisition.
+struct grant {
+    std::vector<std::string> names; ///< of its permit nodes
+};
+struct give_up {}; ///< too few permits were free for an immediate acquisition
+enum class why { refused, session_expired, not_connected };
+struct fail {
+    why reason;
+    int code; ///< the ensemble's error code, if refused
+};
+struct lose { ///< a permit node of the hold was deleted, or its session expired
+    bool session_ended;
+};
+struct out {}; ///< the acquisition has ended; the sweeper deletes what nodes it still has
+
+} // namespace permit_act
+
+using permit_action =
+    std::variant<permit_act::enter, permit_act::leave, permit_act::create, permit_act::list,
+                 permit_act::read_permits, permit_act::make_parents, permit_act::forget,
+                 permit_act::watch_own, permit_act::sweep, permit_act::taint, permit_act::pause,
+                 permit_act::await_lease, permit_act::grant, permit_act::give_up, permit_act::fail,
+                 permit_act::lose, permit_act::out>;
+
+struct permit_terms {
+    std::size_t count = 1;
+    std::optional<std::int32_t> permits{}; ///< empty: a counter node says how many there are
+    bool immediate = false;                ///< gives up unless it is granted at once
+    bool fail_on_expiry = false;           ///< does not join again in the next session
+};
+
+/// One acquisition of a semaphore: its permit nodes (Curator calls them leases) and the next
+/// actions. It sends nothing itself: the driver reports each event, then calls take() and carries
+/// out the actions in their order.
+///
+/// The acquisition joins a queue; at the front it creates its permit nodes and lists them. It is
+/// granted when a listing shows all of its nodes, and no more nodes than there are permits: an
+/// acquisition that creates a node later counts these nodes in its own listing. So exclusion does
+/// not depend on the queue, which only provides fairness, and prevents that two acquisitions wait
+/// for each other's permits.
+class permits {
+public:
+    permits(claims& ids, permit_terms how) : ids_(ids), how_(how) {}
+
+    // Calls of the application.
+    void begin();
+    void quit();      ///< ends an acquisition that is not granted
+    void release();   ///< gives all permits back
+    void guard_own(); ///< watch the permit nodes of the hold
+
+    // Events of the queue.
+    void admitted();   ///< the queue has granted the acquisition its turn
+    void place_lost(); ///< after that, its node in the queue was deleted
+    void excluded();   ///< the queue will never grant its turn
+
+    // Events of the session.
+    void connected();
+    void disconnected();
+    void expired();
+    /// As rules::queue::lease().
+    void session_fit(bool fit) noexcept { session_fit_ = fit; }
+    void session_renewed();
+
+    // The answers to the actions, and the watches' events.
+    struct created_answer {
+        outcome result;
+        int code = 0;
+        std::string_view name{}; ///< with the sequence number
+    };
+    void created(node_id id, const created_answer& answer);
+    struct looked_answer {
+        outcome result;
+        int code = 0;
+        bool watched = true; ///< false: the budget allows no other watch
+    };
+    void listed(std::uint64_t number, const looked_answer& answer,
+                std::span<const std::string> names);
+    void permits_read(std::uint64_t number, const looked_answer& answer, std::int32_t permits);
+    void own_watched(node_id id, const looked_answer& answer);
+    void parents_made(outcome result, int code);
+    void resume();
+    void directory_changed();
+    void counter_changed();
+    void own_changed(node_id id, bool deleted);
+
+    std::vector<permit_action> take();
+
+    /// Whether it has its turn, and the last complete listing showed too few free permits.
+    bool lacks_permits() const noexcept { return at_ == stage::acquiring && too_few_free_; }
+
+private:
+    friend struct state_of_rules; ///< of tests that look at every state
+    enum class stage { outside, queued, acquiring, held, lost, over };
+    enum class presence { absent, creating, unknown, exists };
+    enum class watching { no, later, asked, armed }; ///< later: after a pause
+    struct permit_node {
+        presence at = presence::absent;
+        node_id id = 0;
+        std::string name{};
+        std::uint64_t first_listing = 0; ///< the number of the first listing sent after its create
+        watching own_watch = watching::no;
+    };
+
+    void send_missing();
+    void start(permit_node& one);
+    void unwanted_created(node_id id, const created_answer& answer);
+    void apply_listing(std::uint64_t number, std::span<const std::string> names);
+    void grant_or_wait();
+    void grant();
+    void fail(permit_act::why reason, int code);
+    void give_up_nodes();
+    void finish();
+    void leave_when_clear();
+    void need_listing();
+    void need_permits();
+    void need_parents();
+    void need_pause();
+    void watch_own(permit_node& one);
+    void lose();
+    permit_node* find(node_id id);
+
+    claims& ids_;
+    permit_terms how_;
+    stage at_ = stage::outside;
+    std::vector<permit_node> nodes_;
+    std::set<node_id> unwanted_creates_; ///< in flight; their nodes will be swept
+    std::size_t node_count_ = 0;         ///< in the directory, by the last listing
+    std::int32_t permits_ = 0;
+    /// The last listing shows all own nodes, and the directory has not changed since.
+    bool complete_ = false;
+    bool permits_known_ = false; ///< permits_ was read, and the counter has not changed since
+    bool too_few_free_ = false;  ///< by the last complete listing
+    bool directory_watched_ = false;
+    bool counter_watched_ = false;
+    bool connected_ = false;
+    bool listing_in_flight_ = false;
+    bool listing_wanted_ = false; ///< behind the one in flight
+    std::uint64_t listings_sent_ = 0;
+    bool counter_read_in_flight_ = false;
+    bool counter_read_wanted_ = false;
+    std::uint64_t counter_reads_sent_ = 0;
+    bool making_parents_ = false;
+    bool pausing_ = false;
+    bool session_fit_ = true;
+    bool awaiting_session_ = false;
+    bool watch_nodes_ = false;
+    bool out_sent_ = false;
+    std::vector<permit_action> actions_;
+};
+
+} // namespace paddock::rules

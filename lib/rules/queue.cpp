@@ -1,0 +1,353 @@
+// How contenders join and leave, up to their entry in the table. queue_nodes.cpp keeps the table.
+#include "rules/queue.hpp"
+
+#include <utility>
+
+namespace paddock::rules {
+
+void queue::join(contender_key key, contender_terms how) {
+    auto& c = contenders_[key];
+    c.key = key;
+    c.how = how;
+    start(c);
+}
+
+void queue::quit(contender_key key) {
+    const auto found = contenders_.find(key);
+    if (found == contenders_.end()) return;
+    auto& c = found->second;
+    if (c.at == stage::granted) return;
+    if (c.at == stage::creating) {
+        c.quitting = true;
+        return;
+    }
+    drop(c);
+    advance();
+}
+
+void queue::release(contender_key key) {
+    const auto found = contenders_.find(key);
+    if (found == contenders_.end() || found->second.at != stage::granted) return;
+    drop(found->second);
+    advance();
+}
+
+void queue::guard_own(contender_key key) {
+    const auto found = contenders_.find(key);
+    if (found != contenders_.end() && found->second.at == stage::granted) watch_own(found->second);
+}
+
+/// The shared contenders behind it are granted once a shared node has replaced the exclusive one.
+void queue::downgrade(contender_key key) {
+    const auto found = contenders_.find(key);
+    if (found == contenders_.end() || found->second.at != stage::granted) return;
+    auto& c = found->second;
+    if (c.how.as == role::shared || c.downgrade_id != 0) return;
+    c.downgrade_id = ids_.claim();
+    if (connected_) send_downgrade(c);
+}
+
+void queue::send_downgrade(const contender& c) {
+    actions_.push_back(
+        queue_act::downgrade{c.key, c.downgrade_id, c.node->first.name, name_after_downgrade(c)});
+}
+
+/// The shared node's name: its own id, and the sequence number of the present node.
+std::string queue::name_after_downgrade(const contender& c) const {
+    const auto before_digits = names_.prefix(ids_, c.id, role::exclusive).size();
+    return names_.prefix(ids_, c.downgrade_id, role::shared) +
+           c.node->first.name.substr(before_digits);
+}
+
+void queue::downgraded(contender_key key, node_id id, outcome result, int code) {
+    const auto found = contenders_.find(key);
+    if (found == contenders_.end() || found->second.downgrade_id != id) return;
+    auto& c = found->second;
+    switch (result) {
+    case outcome::done:
+        become_shared(c);
+        return advance();
+    case outcome::missing:
+        own_node_deleted(c);
+        return advance();
+    case outcome::lost: // connected() repeats it; the unique name makes it happen only once
+        actions_.push_back(queue_act::taint{key});
+        return;
+    case outcome::not_sent:
+        if (!connected_) return; // connected() repeats it
+        return need_pause();
+    case outcome::refused:
+    case outcome::rarely:
+        return keep_exclusive(c, code);
+    case outcome::later:
+        return need_pause();
+    }
+}
+
+/// The ensemble refused the downgrade. Events of the own node were ignored until this answer, so
+/// the node is watched anew. If an earlier request, whose answer was lost, was executed after all,
+/// its node is an orphan that the taint finds.
+void queue::keep_exclusive(contender& c, int code) {
+    ids_.release(std::exchange(c.downgrade_id, 0));
+    actions_.push_back(queue_act::downgrade_refused{c.key, code});
+    watch_own(c);
+}
+
+/// Replaces the contender's node in the table by the shared one.
+void queue::become_shared(contender& c) {
+    const node_position where{c.node->first.sequence, name_after_downgrade(c)};
+    if (c.own_watch != watching::no) actions_.push_back(queue_act::forget{c.node->first.name});
+    const auto next = remove_node(c.node);
+    ids_.release(c.id);
+    c.id = std::exchange(c.downgrade_id, 0);
+    c.how.as = role::shared;
+    c.own_watch = watching::no;
+    c.node = insert_node(where, {.local = &c, .as = role::shared});
+    waiting_shared_.erase(c.node);
+    actions_.push_back(queue_act::downgraded{c.key});
+    watch_own(c);
+    if (!listing_in_flight_) rewatch_behind(next, role::exclusive);
+}
+
+void queue::watch_first(bool yes) {
+    watch_first_ = yes;
+    if (watch_first_) return update_watches();
+    if (!table_.empty()) forget_if_unneeded(table_.begin());
+}
+
+void queue::connected() {
+    connected_ = true;
+    listing_in_flight_ = listing_wanted_ = making_parents_ = false;
+    blocker_reads_.clear();
+    for (auto& [where, entry] : table_)
+        entry.watch = watching::no;
+    for (auto& [key, c] : contenders_) {
+        c.own_watch = watching::no;
+        c.first_listing = listings_sent_ + 1;
+    }
+    start_joining();
+    update_watches();
+    advance(); // grants nothing yet, but reads the nodes of those that could be granted
+    for (auto& [key, c] : contenders_) {
+        if (c.at != stage::granted) continue;
+        watch_own(c);
+        if (c.downgrade_id != 0) send_downgrade(c);
+    }
+}
+
+void queue::disconnected() {
+    connected_ = false;
+    listing_wanted_ = false;
+    for (auto it = contenders_.begin(); it != contenders_.end();) {
+        auto& c = (it++)->second;
+        if (c.how.immediate && !c.quitting && c.at != stage::granted)
+            fail(c, queue_act::why::not_connected, 0);
+    }
+}
+
+void queue::expired() {
+    connected_ = false;
+    listing_in_flight_ = listing_wanted_ = making_parents_ = pausing_ = awaiting_lease_ = false;
+    clear_table();
+    blocker_reads_.clear();
+    entries_in_table_ = unknown_creates_ = holders_ = reported_stuck_ = 0;
+    for (auto it = contenders_.begin(); it != contenders_.end();) {
+        auto& c = it->second;
+        if (c.at == stage::granted)
+            actions_.push_back(queue_act::lose{c.key, true});
+        else if (c.how.fail_on_expiry && !c.quitting)
+            actions_.push_back(queue_act::fail{c.key, queue_act::why::session_expired, 0});
+        else if (!c.quitting) {
+            c = {.key = c.key, .how = c.how, .reported_stuck = c.reported_stuck};
+            ++it;
+            continue;
+        }
+        actions_.push_back(queue_act::out{c.key});
+        it = contenders_.erase(it);
+    }
+}
+
+void queue::created(contender_key key, node_id id, const created_answer& answer) {
+    const auto found = contenders_.find(key);
+    if (found == contenders_.end() || found->second.id != id || found->second.at != stage::creating)
+        return;
+    auto& c = found->second;
+    if (answer.result == outcome::done) return node_created(c, answer);
+    if (answer.result == outcome::lost) {
+        actions_.push_back(queue_act::taint{key});
+        c.at = stage::unknown;
+        c.first_listing = listings_sent_ + 1;
+        ++unknown_creates_;
+    } else {
+        ids_.release(id);
+        c.at = stage::joining;
+    }
+    if (c.quitting) return drop(c);
+    switch (unless_late(answer.result, connected_)) {
+    case outcome::lost: // connected() asks for the listing; if this answer is later, ask here
+        if (connected_) need_listing();
+        break;
+    case outcome::missing:
+        need_parents();
+        break;
+    case outcome::refused:
+    case outcome::rarely:
+        fail(c, queue_act::why::refused, answer.code);
+        break;
+    case outcome::later:
+        need_pause();
+        break;
+    case outcome::not_sent: // connected() repeats it
+    case outcome::done:
+        break;
+    }
+}
+
+void queue::node_created(contender& c, const created_answer& answer) {
+    const auto sequence = c.quitting ? std::nullopt : usable_sequence(answer.name);
+    if (!sequence) return withdraw_node(c, answer.name);
+    c.czxid = answer.czxid;
+    enter_table(c, {*sequence, std::string(answer.name)});
+}
+
+/// The sequence number of a node, empty if the node must not join the queue: a number that has
+/// overflowed would put it before all others.
+std::optional<std::int32_t> queue::usable_sequence(std::string_view name) {
+    const auto sequence = names_.sequence(name);
+    if (!sequence || *sequence < 0 || *sequence >= sequence_limit) return std::nullopt;
+    if (*sequence >= sequence_warning && !std::exchange(warned_, true))
+        actions_.push_back(queue_act::warn{});
+    return sequence;
+}
+
+/// Sweeps a created node because its contender has quit, or its sequence number is not usable.
+void queue::withdraw_node(contender& c, std::string_view name) {
+    actions_.push_back(queue_act::sweep{c.key, c.id, std::string(name)});
+    c.at = stage::joining; // drop() must not sweep the node again
+    if (c.quitting) return drop(c);
+    fail(c, queue_act::why::sequence_exhausted, 0);
+}
+
+void queue::parents_made(outcome result, int code) {
+    making_parents_ = false;
+    result = unless_late(result, connected_);
+    if (result == outcome::done) return start_joining();
+    if (result == outcome::later) return need_pause();
+    if (result != outcome::refused && result != outcome::rarely) return; // connected() repeats it
+    for (auto it = contenders_.begin(); it != contenders_.end();) {
+        auto& c = (it++)->second;
+        if (c.at == stage::joining) fail(c, queue_act::why::refused, code);
+    }
+}
+
+void queue::resume() {
+    if (!pausing_) return;
+    pausing_ = false;
+    start_joining();
+    for (auto& [key, c] : contenders_) {
+        if (c.own_watch != watching::later) continue;
+        c.own_watch = watching::no;
+        if (c.at == stage::granted) watch_own(c);
+    }
+    for (const auto& [key, c] : contenders_)
+        if (connected_ && c.downgrade_id != 0) send_downgrade(c);
+    update_watches();
+    advance();
+}
+
+/// Sends the contender's create and the listing that shows its blockers. Without a connection,
+/// while parents are being made, and in a pause it sends nothing: the end of each of these calls
+/// start_joining().
+void queue::start(contender& c) {
+    if (!connected_ || making_parents_ || pausing_) return;
+    c.id = ids_.claim();
+    c.at = stage::creating;
+    c.first_listing = listings_sent_ + 1;
+    actions_.push_back(queue_act::create{c.key, c.id});
+    need_listing();
+}
+
+/// Starts the contenders that have sent no create, and asks for a listing if another one needs it.
+void queue::start_joining() {
+    for (auto& [key, c] : contenders_)
+        if (c.at == stage::joining) start(c);
+    for (const auto& [key, c] : contenders_) {
+        const bool under_way = listing_in_flight_ && c.first_listing <= listings_sent_;
+        if (c.at != stage::joining && !c.listed && !under_way) return need_listing();
+    }
+}
+
+/// A contender whose node was deleted joins again, with a new id.
+void queue::rejoin(contender& c) {
+    ids_.release(c.id);
+    c = {.key = c.key, .how = c.how, .reported_stuck = c.reported_stuck};
+    start(c);
+}
+
+/// Removes a contender and sweeps its nodes.
+void queue::drop(contender& c) {
+    if (c.at == stage::waiting || c.at == stage::granted) {
+        actions_.push_back(queue_act::sweep{c.key, c.id, c.node->first.name});
+        if (c.downgrade_id != 0)
+            actions_.push_back(queue_act::sweep{c.key, c.downgrade_id, name_after_downgrade(c)});
+        leave_table(c);
+    } else if (c.at == stage::unknown) {
+        ids_.release(c.id); // if its node exists, the taint finds it as an orphan
+        --unknown_creates_;
+    }
+    erase(c);
+}
+
+void queue::erase(contender& c) {
+    actions_.push_back(queue_act::out{c.key});
+    contenders_.erase(c.key);
+}
+
+void queue::fail(contender& c, queue_act::why reason, int code) {
+    actions_.push_back(queue_act::fail{c.key, reason, code});
+    if (c.at == stage::creating)
+        c.quitting = true;
+    else
+        drop(c);
+}
+
+/// The ensemble refuses the listing: without it the waiting contenders would wait for ever.
+void queue::fail_waiting(int code) {
+    for (auto it = contenders_.begin(); it != contenders_.end();) {
+        auto& c = (it++)->second;
+        if (c.at == stage::waiting || c.at == stage::unknown)
+            fail(c, queue_act::why::refused, code);
+    }
+}
+
+void queue::need_parents() {
+    if (making_parents_) return;
+    making_parents_ = true;
+    actions_.push_back(queue_act::make_parents{});
+}
+
+void queue::need_pause() {
+    if (pausing_) return;
+    pausing_ = true;
+    actions_.push_back(queue_act::pause{});
+}
+
+/// At most one listing is in flight and one wanted.
+void queue::need_listing() {
+    if (!connected_ || contenders_.empty()) return;
+    if (listing_in_flight_)
+        listing_wanted_ = true;
+    else
+        send_listing();
+}
+
+void queue::send_listing() {
+    listing_in_flight_ = true;
+    listing_wanted_ = false;
+    ++listings_sent_;
+    actions_.push_back(queue_act::list{unknown_creates_ > 0});
+}
+
+std::vector<queue_action> queue::take() { return std::exchange(actions_, {}); }
+
+} // namespace paddock::rules

@@ -1,0 +1,42 @@
+// Finds contenders that wait behind a hold of their own client.
+#include "rules/queue.hpp"
+
+#include <algorithm>
+
+namespace paddock::rules {
+
+void queue::outside_hold(bool begin) {
+    outside_holds_ += begin ? 1 : -1;
+    outside_since_ = now_;
+}
+
+bool queue::perhaps_stuck() const noexcept {
+    return (holders_ > 0 || outside_holds_ > 0) && entries_in_table_ - holders_ > reported_stuck_;
+}
+
+stuck_waiters queue::stuck(boot_clock::duration patience) {
+    stuck_waiters all;
+    std::optional<boot_clock::time_point> held_since; // the oldest hold before `entry`
+    if (outside_holds_ > 0) held_since = outside_since_;
+    bool separated = outside_holds_ > 0; // `entry` cannot share the lock with those holds
+    for (const auto& [where, entry] : table_) {
+        auto* const c = entry.local;
+        separated = separated || entry.as == role::exclusive;
+        if (c && holds(*c))
+            held_since = std::min(held_since.value_or(c->since), c->since);
+        else if (c && held_since && separated && !c->reported_stuck &&
+                 is_stuck(all, std::max(*held_since, c->since), now_, patience))
+            mark_stuck(*c);
+    }
+    return all;
+}
+
+/// Whether its grant is the lock itself, not a semaphore's permission to ask for permits.
+bool queue::holds(const contender& c) noexcept { return c.at == stage::granted && !c.how.passing; }
+
+void queue::mark_stuck(contender& c) {
+    c.reported_stuck = true;
+    ++reported_stuck_;
+}
+
+} // namespace paddock::rules

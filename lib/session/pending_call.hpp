@@ -1,0 +1,82 @@
+#pragma once
+
+#include "session/core.hpp"
+#include "support/handler_bridge.hpp"
+
+#include <paddock/error.hpp>
+
+#include <memory>
+#include <utility>
+
+namespace paddock::detail {
+
+/// One call of the application that waits for its outcome. It is completed once: by its outcome or
+/// by a cancellation, and both come on the client's strand. Derived classes add what the call does.
+///
+/// Lifetime: whatever will complete the call keeps it alive. The caller's cancellation slot does
+/// not, and it may outlive the client.
+template <typename... Result>
+class pending_call : public std::enable_shared_from_this<pending_call<Result...>> {
+public:
+    pending_call(std::shared_ptr<core> client, handler<void(error_code, Result...)>&& h)
+        : client_(std::move(client)), user_(client_->get_executor(), std::move(h)) {}
+    virtual ~pending_call() = default;
+
+    /// Any thread, once, from the initiating function: `work` runs on the strand, unless the call
+    /// was completed before.
+    template <typename Work>
+    void start(Work work) {
+        user_.on_cancel([weak = this->weak_from_this()] {
+            if (const auto self = weak.lock()) self->cancel();
+        });
+        client_->post([self = this->shared_from_this(), work = std::move(work)]() mutable {
+            if (self->open()) work();
+        });
+    }
+
+    /// As start(), for work that needs an open client: it starts the client, and fails if it is
+    /// closed.
+    template <typename Work>
+    void start_open(Work work) {
+        start([this, work = std::move(work)]() mutable {
+            if (client_->closed()) return fail(client_->close_reason());
+            client_->start();
+            work();
+        });
+    }
+
+    /// Any thread: as if the caller had cancelled the call.
+    void cancel() {
+        client_->post([self = this->shared_from_this()] {
+            if (self->open()) self->cancelled();
+        });
+    }
+
+    // On the strand.
+    bool open() const noexcept { return static_cast<bool>(user_); } ///< it was not completed yet
+    /// Nothing happens when it was completed before.
+    void complete(error_code why, Result... result) {
+        if (user_) user_.complete(why, std::move(result)...);
+    }
+    void fail(error_code why) { complete(why, Result{}...); }
+
+    const std::shared_ptr<core>& client() const noexcept { return client_; } ///< any thread
+
+protected:
+    virtual void cancelled() { fail(asio::error::operation_aborted); }
+
+private:
+    std::shared_ptr<core> client_;
+    handler_bridge<error_code, Result...> user_;
+};
+
+template <typename... Result>
+using pending_call_ptr = std::shared_ptr<pending_call<Result...>>;
+
+template <typename... Result>
+pending_call_ptr<Result...> make_pending_call(std::shared_ptr<core> client,
+                                              handler<void(error_code, Result...)>&& h) {
+    return std::make_shared<pending_call<Result...>>(std::move(client), std::move(h));
+}
+
+} // namespace paddock::detail

@@ -1,0 +1,132 @@
+#include <paddock/error.hpp>
+
+#include <string>
+
+namespace paddock {
+
+namespace {
+
+const char* text(errc code) noexcept {
+    switch (code) {
+    case errc::bad_argument:
+        return "invalid argument";
+    case errc::not_connected:
+        return "the client is not connected";
+    case errc::session_expired:
+        return "the session expired";
+    case errc::outcome_unknown:
+        return "the connection was lost: the request may or may not have been executed";
+    case errc::closed:
+        return "the client is closed";
+    case errc::lock_lost:
+        return "the lock is not held any more";
+    case errc::node_deleted:
+        return "another client deleted the lock's node";
+    case errc::released:
+        return "the lock was released";
+    case errc::sequence_exhausted:
+        return "the directory's sequence numbers are used up: drain it and delete it";
+    case errc::over_budget:
+        return "the client's budget allows no other node or watch";
+    case errc::auth_failed:
+        return "the ensemble refused the credentials";
+    case errc::revoked:
+        return "another client asked for the lock back";
+    case errc::would_deadlock:
+        return "the operation would wait for a lock that its own caller holds";
+    case errc::lease_lapsed:
+        return "the lease lapsed: no proof that the session is alive arrived in time";
+    case errc::wrong_c_client:
+        return "libzookeeper_mt has taken the place of libzookeeper_st in this process";
+    }
+    return "unknown error";
+}
+
+const char* text(zk_errc code) noexcept {
+    switch (code) {
+    case zk_errc::system_error:
+        return "system error";
+    case zk_errc::runtime_inconsistency:
+        return "runtime inconsistency";
+    case zk_errc::data_inconsistency:
+        return "data inconsistency";
+    case zk_errc::connection_loss:
+        return "connection loss";
+    case zk_errc::marshalling_error:
+        return "marshalling error";
+    case zk_errc::unimplemented:
+        return "unimplemented";
+    case zk_errc::operation_timeout:
+        return "operation timeout";
+    case zk_errc::bad_arguments:
+        return "bad arguments";
+    case zk_errc::invalid_state:
+        return "invalid state";
+    case zk_errc::no_node:
+        return "no node";
+    case zk_errc::no_auth:
+        return "not authorized";
+    case zk_errc::bad_version:
+        return "version conflict";
+    case zk_errc::no_children_for_ephemerals:
+        return "an ephemeral node cannot have children";
+    case zk_errc::node_exists:
+        return "the node exists";
+    case zk_errc::not_empty:
+        return "the node has children";
+    case zk_errc::session_expired:
+        return "session expired";
+    case zk_errc::invalid_callback:
+        return "invalid callback";
+    case zk_errc::invalid_acl:
+        return "invalid access control list";
+    case zk_errc::auth_failed:
+        return "authentication failed";
+    case zk_errc::closing:
+        return "the connection is being closed";
+    case zk_errc::session_moved:
+        return "the session has moved to another server";
+    case zk_errc::not_read_only:
+        return "the server is read-only";
+    case zk_errc::ephemeral_on_local_session:
+        return "a local session cannot have ephemeral nodes";
+    case zk_errc::no_watcher:
+        return "no such watch";
+    case zk_errc::reconfig_disabled:
+        return "reconfiguration is disabled";
+    case zk_errc::throttled:
+        return "the server throttles requests";
+    }
+    return nullptr;
+}
+
+/// The fixed ids make errors equal across two copies of the library in one process.
+class paddock_category_type final : public boost::system::error_category {
+public:
+    constexpr paddock_category_type() noexcept : error_category(0x9f2d'7a41'c36e'58b0) {}
+    const char* name() const noexcept override { return "paddock"; }
+    std::string message(int code) const override { return text(static_cast<errc>(code)); }
+};
+
+class zookeeper_category_type final : public boost::system::error_category {
+public:
+    constexpr zookeeper_category_type() noexcept : error_category(0x9f2d'7a41'c36e'58b1) {}
+    const char* name() const noexcept override { return "zookeeper"; }
+    std::string message(int code) const override {
+        const char* const known = text(static_cast<zk_errc>(code));
+        return known ? known : "ZooKeeper error " + std::to_string(code);
+    }
+};
+
+constexpr paddock_category_type the_paddock_category;
+constexpr zookeeper_category_type the_zookeeper_category;
+
+} // namespace
+
+const boost::system::error_category& paddock_category() noexcept { return the_paddock_category; }
+
+const boost::system::error_category& zookeeper_category() noexcept {
+    return the_zookeeper_category;
+}
+
+} // namespace paddock

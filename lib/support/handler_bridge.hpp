@@ -1,0 +1,88 @@
+#pragma once
+
+#include <paddock/detail/initiate.hpp>
+
+#include <boost/asio/any_completion_executor.hpp>
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/execution/outstanding_work.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/prefer.hpp>
+
+#include <memory>
+#include <tuple>
+#include <utility>
+
+namespace paddock::detail {
+
+/// Carries one result from the client's strand to the user's completion handler. It posts the
+/// handler to its associated executor, never calls it from within, and keeps outstanding work on
+/// that executor until then. The library leaves its strand only here. An empty executor means that
+/// the client's execution context has ended: the bridge destroys the handler uncalled, and is
+/// empty.
+template <typename... Args>
+class handler_bridge {
+public:
+    handler_bridge() = default;
+    handler_bridge(asio::any_io_executor io, handler<void(Args...)>&& h) {
+        auto user = std::move(h);
+        if (io) state_ = std::make_unique<handler_state>(std::move(io), std::move(user));
+    }
+
+    explicit operator bool() const noexcept { return state_ != nullptr; }
+
+    /// Calls `cancel` on the thread that emits a total or terminal cancellation, until the handler
+    /// is called. For the initiating function only.
+    template <typename Cancel>
+    void on_cancel(Cancel cancel) {
+        if (!state_) return;
+        auto slot = asio::get_associated_cancellation_slot(state_->user);
+        if (!slot.is_connected()) return;
+        slot.assign([cancel = std::move(cancel)](asio::cancellation_type type) mutable {
+            constexpr auto handled =
+                asio::cancellation_type::total | asio::cancellation_type::terminal;
+            if ((type & handled) != asio::cancellation_type::none) cancel();
+        });
+    }
+
+    /// Once; the bridge is empty afterwards.
+    void complete(Args... args) {
+        auto io = state_->io;
+        asio::post(io, [state = std::move(state_),
+                        outcome = std::tuple<Args...>(std::move(args)...)]() mutable {
+            auto executor = state->executor;
+            asio::dispatch(executor,
+                           [state = std::move(state), outcome = std::move(outcome)]() mutable {
+                               state->call(std::move(outcome));
+                           });
+        });
+    }
+
+private:
+    struct handler_state {
+        handler_state(asio::any_io_executor e, handler<void(Args...)>&& h)
+            : io(std::move(e))
+            , executor(asio::prefer(asio::get_associated_executor(h, io),
+                                    asio::execution::outstanding_work.tracked))
+            , user(std::move(h)) {}
+
+        void call(std::tuple<Args...>&& outcome) {
+            if (auto slot = asio::get_associated_cancellation_slot(user); slot.is_connected())
+                slot.clear();
+            // Moved out of this object, so that the call frees the handler's memory first, for the
+            // handler's next operation, and the outstanding work ends with the call.
+            auto h = std::move(user);
+            auto work = std::move(executor);
+            std::apply(std::move(h), std::move(outcome));
+        }
+
+        asio::any_io_executor io;
+        asio::any_completion_executor executor;
+        handler<void(Args...)> user;
+    };
+
+    std::unique_ptr<handler_state> state_;
+};
+
+} // namespace paddock::detail

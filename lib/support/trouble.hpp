@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstddef>
+
+namespace paddock {
+
+/// The kinds of messages in the log: problems for an administrator that no operation reports. The
+/// default log limits each kind by itself.
+enum class trouble_kind {
+    name,        ///< a host name cannot be resolved
+    unreachable, ///< no server answers
+    silence,     ///< the connected server does not answer
+    descriptors, ///< no file descriptor is left
+    c_client,    ///< an ERROR line of ZooKeeper's C client
+    slowness,    ///< the ensemble is too slow for a lock to be granted
+    permission,  ///< the right to delete a lock's node is missing
+    exhaustion,  ///< a directory's sequence numbers are used up
+    self_wait,   ///< a caller has long waited behind a hold of its own client
+};
+
+inline constexpr std::size_t trouble_kinds = 9;
+
+} // namespace paddock

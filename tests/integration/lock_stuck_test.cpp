@@ -1,0 +1,70 @@
+// What the log says of those who wait behind a hold of their own client.
+
+#include "support/lock_harness.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace paddock;
+using namespace paddock::test;
+
+namespace {
+
+using lines = std::shared_ptr<std::vector<std::string>>;
+
+client_options logging(lines to, std::chrono::milliseconds timeout) {
+    auto options = short_session(timeout);
+    options.log = [to](std::string_view queue) { to->emplace_back(queue); };
+    return options;
+}
+
+/// How many queues are about waiting at this path.
+std::size_t about(const lines& all, const std::string& path) {
+    return static_cast<std::size_t>(
+        std::count_if(all->begin(), all->end(), [&](const std::string& queue) {
+            return queue.find("1 waiting for ") == 0 &&
+                   queue.find(path + ' ') != std::string::npos &&
+                   queue.find("behind a hold of this same client") != std::string::npos;
+        }));
+}
+
+} // namespace
+
+CO_TEST("who waits for what the same client holds is in the log, once, with the path") {
+    const auto log = std::make_shared<std::vector<std::string>>();
+    scene s(executor, logging(log, test.full_or_brief(2s, 1s)));
+    s.direct.make_path(s.path + "-foreign");
+    const auto foreign = queue_up(s.direct, s.path + "-foreign");
+    mutex others(s.zk, s.path + "-foreign");
+    const auto not_stuck = ask(others);
+
+    const auto a = ask(s.lock);
+    co_await granted(a);
+    simple_mutex simple(s.zk, s.path + "-simple");
+    semaphore permits(s.zk, s.path + "-permits", 1);
+    const auto hold_simple = start<guard>([&](auto token) { simple.lock(std::move(token)); });
+    const auto hold_permit = start<guard>([&](auto token) { permits.acquire(std::move(token)); });
+    co_await granted(hold_simple);
+    co_await granted(hold_permit);
+
+    const auto b = ask(s.lock);
+    const auto simple_too = start<guard>([&](auto token) { simple.lock(std::move(token)); });
+    const auto permit_too = start<guard>([&](auto token) { permits.acquire(std::move(token)); });
+    co_await eventually([&] {
+        return about(log, s.path) == 1 && about(log, s.path + "-simple") == 1 &&
+               about(log, s.path + "-permits/locks") == 1;
+    });
+
+    if (test.full_or_brief(false, true)) co_return; // behind it there is more of the same
+    // One more, who is said to be one: the others are not counted again.
+    const auto place = start<ticket>([&](auto token) { s.lock.enqueue(std::move(token)); });
+    co_await eventually([&] { return about(log, s.path) == 2; });
+    CHECK(about(log, s.path + "-simple") == 1);
+    CHECK(about(log, s.path + "-permits/locks") == 1);
+    CHECK(about(log, s.path + "-foreign") == 0);
+    CHECK_FALSE(not_stuck->done());
+}

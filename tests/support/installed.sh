@@ -1,0 +1,46 @@
+# Installs paddock into empty folders, for check_install.sh and check_neighbours.sh; to be sourced, needs $root,
+# $build, $folder, and $compiler, which may be several words.
+# shellcheck shell=sh
+
+compile() {
+  # shellcheck disable=SC2086
+  $compiler "$@"
+}
+
+# Sets libraries and flags to what is installed below a folder, and checks nothing but that it is there.
+use_installed() { # folder
+  description=$(find "$1" -name paddock.pc)
+  [ -n "$description" ] || { echo "paddock.pc was not installed"; return 1; }
+  libraries=$(dirname "$(dirname "$description")")
+  prefix=$(sed -n 's/^prefix=//p' "$description")
+  flags=$(PKG_CONFIG_PATH=$libraries/pkgconfig pkg-config --define-variable=prefix="$1$prefix" \
+    --cflags --libs paddock)
+}
+
+use_shared() {
+  [ -d "$folder/shared-root" ] ||
+    meson install -C "$build" --no-rebuild --quiet --destdir "$folder/shared-root"
+  use_installed "$folder/shared-root"
+}
+
+# As -Ddefault_library=static installs it. The archive is not compiled once more: it is made of the same object
+# files as the one that tests of the inside link.
+use_static() {
+  [ -d "$folder/static-root" ] || {
+    meson setup "$folder/static-build" "$root" -Ddefault_library=static -Dtests=disabled -Dsamples=disabled \
+      >"$folder/log" 2>&1 || { cat "$folder/log"; return 1; }
+    mkdir -p "$folder/static-build/lib"
+    # It is a thin one, with the names of the files in it.
+    # shellcheck disable=SC2046
+    (cd "$build" && ar crs "$folder/static-build/lib/libpaddock.a" $(ar t lib/libpaddock-inside.a))
+    meson install -C "$folder/static-build" --no-rebuild --quiet --destdir "$folder/static-root"
+  }
+  use_installed "$folder/static-root"
+}
+
+# The program of installed_program.cpp, as an object file.
+compile_program() {
+  # The flags are words, not one word; of the libraries none is used here.
+  # shellcheck disable=SC2086
+  compile -std=c++20 -fPIE -c "$root/tests/support/installed_program.cpp" $flags -o "$folder/program.o" 2>&1
+}

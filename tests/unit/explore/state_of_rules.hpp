@@ -1,0 +1,143 @@
+#pragma once
+
+#include "rules/claims.hpp"
+#include "rules/permits.hpp"
+#include "rules/queue.hpp"
+#include "rules/simple.hpp"
+#include "unit/explore/shape.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <vector>
+
+namespace paddock::rules {
+
+/// Writes the state of the rules' objects down. It names every member, so that a new member does
+/// not compile until it is decided here what it means for a state. Times are left out: the explorer
+/// has no clock.
+struct state_of_rules {
+    using shape = test::explore::shape;
+
+    static void see(const claims& of, shape& out) {
+        const auto& [session, session_text, session_digits, last, claimed] = of;
+        std::vector<node_id> ids(claimed.begin(), claimed.end());
+        std::sort(ids.begin(), ids.end());
+        out.add(session, ids.size());
+        for (const auto id : ids)
+            out.put(shape::node, id);
+    }
+
+    /// The next id is one more.
+    static void number_from(claims& of, node_id last) { of.last_ = last; }
+
+    static void see(const queue& of, std::uint64_t, shape& out) {
+        const auto& [names, ids, contenders, table, exclusive_nodes, waiting_shared, deleted,
+                     blocker_reads, entries_in_table, unknown_creates, holders, reported_stuck,
+                     outside_holds, outside_since, now, connected, listing_in_flight,
+                     listing_wanted, listings_sent, own_losses, making_parents, pausing, lease_fit,
+                     awaiting_lease, warned, watch_first, actions] = of;
+        out.add(contenders.size(), table.size(), deleted.size(), blocker_reads.size());
+        for (const auto& [key, one] : contenders)
+            see(one, listings_sent, own_losses, out);
+        for (const auto& [where, one] : table) {
+            const auto& [local, watch, as] = one;
+            out.name(where.name);
+            out.add(local ? local->key : 0, watch, as);
+        }
+        for (const auto* const some : {&exclusive_nodes, &waiting_shared}) {
+            out.add(some->size());
+            for (const auto& one : *some)
+                out.name(one->first.name);
+        }
+        for (const auto& name : deleted)
+            out.name(name);
+        for (const auto& [name, count] : blocker_reads)
+            out.name(name), out.add(count);
+        out.add(entries_in_table, unknown_creates, holders, reported_stuck, outside_holds,
+                connected, listing_in_flight, listing_wanted, making_parents, pausing, lease_fit,
+                awaiting_lease, warned, watch_first, actions.size());
+    }
+
+    static void see(const permits& of, std::uint64_t scope, shape& out) {
+        const auto& [ids, how, at, nodes, unwanted_creates, node_count, permit_count, complete,
+                     permits_known, too_few_free, directory_watched, counter_watched, connected,
+                     listing_in_flight, listing_wanted, listings_sent, counter_read_in_flight,
+                     counter_read_wanted, counter_reads_sent, making_parents, pausing, session_fit,
+                     awaiting_session, watch_nodes, out_sent, actions] = of;
+        out.add(at, nodes.size(), unwanted_creates.size());
+        for (const auto& one : nodes) {
+            const auto& [presence, id, name, first_listing, own_watch] = one;
+            out.add(presence, own_watch);
+            out.put(shape::node, id);
+            out.name(name);
+            out.put(shape::look, first_listing, scope);
+        }
+        for (const auto id : unwanted_creates)
+            out.put(shape::node, id);
+        out.put(shape::look, listings_sent, scope);
+        out.put(shape::look, counter_reads_sent, scope);
+        out.add(node_count, permit_count, complete, permits_known, too_few_free, directory_watched,
+                counter_watched, connected, listing_in_flight, listing_wanted,
+                counter_read_in_flight, counter_read_wanted, making_parents, pausing, session_fit,
+                awaiting_session, watch_nodes, out_sent, actions.size());
+    }
+
+    static void see(const simple& of, std::uint64_t scope, shape& out) {
+        const auto& [ids, how, callers, glances, at, id, race_outcome, race_code, czxid, own_node,
+                     now, connected, looks_sent, look_in_flight, watched, pausing, lease_fit,
+                     awaiting_lease, actions] = of;
+        out.add(callers.size(), glances.size());
+        for (const auto& [key, immediate, since, reported_stuck] : callers)
+            out.add(key, immediate, reported_stuck);
+        for (const auto key : glances)
+            out.add(key);
+        out.add(at, race_outcome, race_code, own_node.has_value());
+        out.put(shape::node, id);
+        out.put(shape::zxid, czxid);
+        if (own_node) out.put(shape::zxid, own_node->czxid);
+        out.put(shape::look, looks_sent, scope);
+        out.add(connected, look_in_flight, watched, pausing, lease_fit, awaiting_lease,
+                actions.size());
+    }
+
+    /// Points the iterators of a copy into its own table.
+    static void mend(queue& copy) {
+        const auto here = [&](queue::table::iterator there) {
+            return copy.table_.find(there->first);
+        };
+        for (auto& [key, one] : copy.contenders_) {
+            if (one.at != queue::stage::waiting && one.at != queue::stage::granted) continue;
+            one.node = here(one.node);
+            one.node->second.local = &one;
+        }
+        for (auto* const some : {&copy.exclusive_nodes_, &copy.waiting_shared_}) {
+            queue::node_set mended;
+            for (const auto& one : *some)
+                mended.insert(here(one));
+            *some = std::move(mended);
+        }
+    }
+
+private:
+    /// Of the counters only the differences matter.
+    static void see(const queue::contender& of, std::uint64_t listings_sent,
+                    std::uint64_t own_losses, shape& out) {
+        const auto& [key, how, reported_stuck, since, id, at, quitting, listed, revoke_requested,
+                     own_watch, losses_when_armed, downgrade_id, first_listing, czxid, node] = of;
+        out.add(key, how.as, reported_stuck, at, quitting, listed, revoke_requested, own_watch,
+                losses_when_armed == own_losses, first_listing > listings_sent);
+        out.put(shape::node, id);
+        out.put(shape::node, downgrade_id);
+        out.put(shape::zxid, czxid);
+    }
+};
+
+/// A queue that can be copied.
+struct copied_queue : queue {
+    using queue::queue;
+    copied_queue(const copied_queue& other) : queue(other) { state_of_rules::mend(*this); }
+    copied_queue& operator=(const copied_queue&) = delete;
+};
+
+} // namespace paddock::rules

@@ -1,0 +1,339 @@
+// The rules of a semaphore's leases, step by step.
+
+#include "unit/stepped_permits.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace paddock::test;
+
+TEST_CASE("who is let in creates its leases, lists them, and is granted by what it sees") {
+    acquiring one({.count = 2, .permits = 3});
+    CHECK(one.admitted() == "create 1, create 2, list");
+    CHECK(one.created(1) == "");
+    CHECK(one.created(2) == "");
+    CHECK(one.listed({0, 1, 2}) == "forget, grant 2, leave");
+    CHECK(one.release() == "sweep 1, sweep 2, forget, out");
+}
+
+TEST_CASE("with too few permits it waits for a change, and looks again") {
+    acquiring one({.count = 2, .permits = 2});
+    one.admitted();
+    one.created(1);
+    one.created(2);
+    CHECK(one.listed({0, 1, 2}) == "");
+    CHECK(one.directory_changed() == "list");
+    CHECK(one.directory_changed() == ""); // one is under way
+    CHECK(one.listed({0, 1, 2}) == "list");
+    CHECK(one.listed({1, 2}) == "forget, grant 2, leave");
+}
+
+TEST_CASE("without room for a watch it looks again and again") {
+    acquiring one({.count = 1, .permits = 1});
+    one.admitted();
+    one.created(1);
+    CHECK(one.listed({0, 1}, false) == "pause");
+    CHECK(one.resume() == "list");
+    CHECK(one.listed({1}, false) == "forget, grant 1, leave");
+}
+
+TEST_CASE("a listing that lacks an own lease grants nothing: another lease takes its place") {
+    acquiring one({.count = 2, .permits = 2});
+    one.admitted();
+    one.created(1);
+    one.created(2);
+    CHECK(one.listed({1}) == "create 3, list");
+    one.created(3);
+    CHECK(one.listed({1, 3}) == "forget, grant 2, leave");
+    CHECK(one.ids.count() == 2);
+}
+
+TEST_CASE("a listing from before the create proves nothing") {
+    acquiring one({.count = 1, .permits = 1});
+    one.admitted();
+    one.created(1);
+    CHECK(one.listed({0, 1}) == "");
+    CHECK(one.directory_changed() == "list");
+    CHECK(one.say([](auto& r) { r.place_lost(); }) == "sweep 1, forget, enter");
+    CHECK(one.admitted() == "create 2, list");
+    CHECK(one.listed_late(2, {1}) == ""); // the answer to the listing of before
+    one.created(2);
+    CHECK(one.listed({2}) == "forget, grant 1, leave");
+}
+
+TEST_CASE("an immediate one gives up when there are too few, and nothing stays") {
+    acquiring one({.count = 2, .permits = 2, .immediate = true});
+    one.admitted();
+    one.created(1);
+    one.created(2);
+    CHECK(one.listed({0, 1, 2}) == "give up, sweep 1, sweep 2, forget, leave, out");
+}
+
+TEST_CASE("an immediate one fails when the connection is lost") {
+    acquiring one({.count = 1, .permits = 1, .immediate = true});
+    one.admitted();
+    CHECK(one.disconnected() == "fail not connected, forget, leave");
+    CHECK(one.create_fails(1, outcome::lost) == "taint, out");
+    CHECK(one.ids.count() == 0);
+}
+
+TEST_CASE("leases whose creates were lost are settled after the reconnect") {
+    acquiring one({.count = 3, .permits = 3});
+    one.admitted();
+    one.created(1);
+    CHECK(one.disconnected() == "");
+    CHECK(one.create_fails(2, outcome::lost) == "taint");
+    CHECK(one.create_fails(3, outcome::lost) == "taint");
+    CHECK(one.list_fails(outcome::lost) == "");
+    CHECK(one.connected() == "settle");
+    CHECK(one.listed({1, 3}) == "create 4, list"); // 2 was not executed
+    one.created(4);
+    CHECK(one.listed({1, 3, 4}) == "forget, grant 3, leave");
+    CHECK(one.release() == "sweep 1, sweep 4, sweep 3, forget, out");
+}
+
+TEST_CASE("a create that was not sent is sent on the next connection") {
+    acquiring one({.count = 1, .permits = 1});
+    one.admitted();
+    one.disconnected();
+    CHECK(one.create_fails(1, outcome::not_sent) == "");
+    CHECK(one.connected() == "create 2, list");
+    CHECK(one.ids.count() == 1);
+}
+
+TEST_CASE("what is known to be unsent only on the next connection is asked again after a pause") {
+    acquiring one({.count = 1});
+    one.admitted();
+    SUBCASE("for everything") {
+        CHECK(one.create_fails(1, outcome::not_sent) == "pause");
+        CHECK(one.list_fails(outcome::not_sent) == "");
+        CHECK(one.permits_fail(outcome::not_sent) == "");
+        CHECK(one.resume() == "create 2, list, read permits");
+    }
+    SUBCASE("for the listing") {
+        one.created(1);
+        one.permits(1);
+        CHECK(one.list_fails(outcome::not_sent) == "pause");
+        CHECK(one.resume() == "list");
+    }
+    SUBCASE("for the counter") {
+        one.created(1);
+        one.listed({1});
+        CHECK(one.permits_fail(outcome::not_sent) == "pause");
+        CHECK(one.resume() == "read permits");
+    }
+    SUBCASE("for the directory") {
+        one.create_fails(1, outcome::missing);
+        one.list_fails(outcome::missing);
+        one.permits(1);
+        CHECK(one.say([](auto& r) { r.parents_made(outcome::not_sent, 0); }) == "pause");
+        CHECK(one.resume() == "create 2, list");
+    }
+    SUBCASE("for its own lease") {
+        one.created(1);
+        one.listed({1});
+        one.permits(1);
+        CHECK(one.say([](auto& r) { r.guard_own(); }) == "watch 1");
+        CHECK(one.own_watched(1, outcome::not_sent) == "pause");
+        CHECK(one.resume() == "watch 1");
+    }
+}
+
+TEST_CASE("after a reconnect nothing is granted by what was seen before") {
+    acquiring one({.count = 1});
+    CHECK(one.admitted() == "create 1, list, read permits");
+    one.created(1);
+    CHECK(one.listed({0, 1}) == "");
+    one.disconnected();
+    CHECK(one.connected() == "read permits, list");
+    CHECK(one.permits(2) == "");
+    CHECK(one.listed({0, 1}) == "forget, grant 1, leave");
+}
+
+TEST_CASE("who leaves while its creates are under way has them swept as they come") {
+    acquiring one({.count = 3, .permits = 3});
+    one.admitted();
+    one.created(1);
+    CHECK(one.quit() == "sweep 1, forget, leave");
+    CHECK(one.created(2) == "sweep 2");
+    CHECK(one.create_fails(3, outcome::not_sent) == "out");
+}
+
+TEST_CASE("who leaves before it is let in has nothing to give back") {
+    acquiring one({.count = 3, .permits = 3});
+    CHECK(one.quit() == "forget, leave, out");
+    CHECK(one.quit() == "");
+}
+
+TEST_CASE("who leaves with a create that is unknown has the directory searched once more") {
+    acquiring one({.count = 1, .permits = 1});
+    one.admitted();
+    one.disconnected();
+    CHECK(one.create_fails(1, outcome::lost) == "taint");
+    CHECK(one.connected() == "settle");
+    CHECK(one.ids.count() == 1);
+    CHECK(one.quit() == "taint, forget, leave, out");
+    CHECK(one.ids.count() == 0); // so that the search takes the node for an orphan
+}
+
+TEST_CASE("a missing directory is made") {
+    acquiring one({.count = 2, .permits = 2});
+    one.admitted();
+    CHECK(one.create_fails(1, outcome::missing) == "make parents");
+    CHECK(one.create_fails(2, outcome::missing) == "");
+    CHECK(one.list_fails(outcome::missing) == "");
+    CHECK(one.say([](auto& r) { r.parents_made(outcome::done, 0); }) == "create 3, create 4, list");
+}
+
+TEST_CASE("what the ensemble refuses fails the acquisition, and nothing stays") {
+    constexpr int code = -102;
+    acquiring create({.count = 2, .permits = 2});
+    create.admitted();
+    create.created(1);
+    CHECK(create.create_fails(2, outcome::refused, code) ==
+          "fail refused -102, sweep 1, forget, leave, out");
+    acquiring list({.count = 1, .permits = 1});
+    list.admitted();
+    list.created(1);
+    CHECK(list.list_fails(outcome::refused, code) ==
+          "fail refused -102, sweep 1, forget, leave, out");
+    acquiring read({.count = 1});
+    read.admitted();
+    read.created(1);
+    CHECK(read.permits_fail(outcome::refused, code) ==
+          "fail refused -102, sweep 1, forget, leave, out");
+    acquiring make({.count = 1, .permits = 1});
+    make.admitted();
+    make.create_fails(1, outcome::missing);
+    CHECK(make.say([](auto& r) { r.parents_made(outcome::refused, code); }) ==
+          "fail refused -102, forget, leave, out");
+}
+
+TEST_CASE("what needs patience gets it") {
+    acquiring one({.count = 1});
+    one.admitted();
+    CHECK(one.create_fails(1, outcome::later) == "pause");
+    CHECK(one.list_fails(outcome::later) == "");
+    CHECK(one.permits_fail(outcome::later) == "");
+    CHECK(one.resume() == "create 2, list, read permits");
+}
+
+TEST_CASE("a change that comes during a pause is not forgotten") {
+    acquiring one({.count = 1});
+    one.admitted();
+    one.created(1);
+    CHECK(one.permits_fail(outcome::later) == "pause");
+    CHECK(one.directory_changed() == ""); // the listing under way may be older
+    CHECK(one.listed({0, 1}) == "list");
+    CHECK(one.listed({1}) == "");
+    CHECK(one.resume() == "read permits");
+    CHECK(one.permits(1) == "forget, grant 1, leave");
+}
+
+TEST_CASE("a counter that grows lets it in, and one that shrinks does not") {
+    acquiring one({.count = 2});
+    one.admitted();
+    one.created(1);
+    one.created(2);
+    CHECK(one.listed({0, 1, 2}) == "");
+    CHECK(one.permits(2) == "");
+    CHECK(one.counter_changed() == "read permits");
+    CHECK(one.counter_changed() == ""); // one is under way
+    CHECK(one.permits(1) == "read permits");
+    CHECK(one.permits(-5) == "");
+    CHECK(one.counter_changed() == "read permits");
+    CHECK(one.permits(3) == "forget, grant 2, leave");
+}
+
+TEST_CASE("nothing is granted while a change of the leases is not yet seen") {
+    acquiring one({.count = 1});
+    one.admitted();
+    one.created(1);
+    one.listed({0, 1});
+    one.permits(1);
+    CHECK(one.directory_changed() == "list");
+    CHECK(one.counter_changed() == "read permits");
+    CHECK(one.permits(5) == "");
+    CHECK(one.listed({}) == "create 2, list"); // its own was among what was deleted
+}
+
+TEST_CASE("a hold that is old enough watches its leases, and is lost with one of them") {
+    acquiring one({.count = 2, .permits = 2});
+    one.admitted();
+    one.created(1);
+    one.created(2);
+    one.listed({1, 2});
+    CHECK(one.say([](auto& r) { r.guard_own(); }) == "watch 1, watch 2");
+    CHECK(one.own_watched(1) == "");
+    CHECK(one.own_watched(2, outcome::done, false) == "pause");
+    CHECK(one.resume() == "watch 2");
+    CHECK(one.own_watched(2) == "");
+    CHECK(one.own_changed(1, false) == "watch 1");
+    one.disconnected();
+    CHECK(one.connected() == "watch 1"); // its answer was lost; the other's watch lives on
+    CHECK(one.own_watched(1) == "");
+    CHECK(one.own_changed(2, true) == "lose");
+    CHECK(one.own_changed(1, true) == "");
+    CHECK(one.release() == "sweep 1, sweep 2, forget, out");
+}
+
+TEST_CASE("a lease without a watch is looked at on the next connection, wherever its pause ends") {
+    for (const bool ends_before : {true, false}) {
+        CAPTURE(ends_before);
+        acquiring one({.count = 2, .permits = 2});
+        one.admitted();
+        one.created(1);
+        one.created(2);
+        one.listed({1, 2});
+        one.say([](auto& r) { r.guard_own(); });
+        CHECK(one.own_watched(1, outcome::done, false) == "pause");
+        CHECK(one.own_watched(2) == "");
+        one.disconnected();
+        if (ends_before) CHECK(one.resume() == "");
+        CHECK(one.connected() == "watch 1");
+        if (!ends_before) CHECK(one.resume() == "");
+        CHECK(one.own_watched(1, outcome::missing) == "lose");
+    }
+}
+
+TEST_CASE("a lease that is found missing by its first look ends the hold, too") {
+    acquiring one({.count = 1, .permits = 1});
+    one.admitted();
+    one.created(1);
+    one.listed({1});
+    one.say([](auto& r) { r.guard_own(); });
+    CHECK(one.own_watched(1, outcome::missing) == "lose");
+}
+
+TEST_CASE("nothing crosses the end of a session") {
+    acquiring held({.count = 1, .permits = 1});
+    held.admitted();
+    held.created(1);
+    held.listed({1});
+    held.disconnected();
+    CHECK(held.expired() == "lose with its session, out");
+    CHECK(held.release() == "");
+
+    acquiring waiting({.count = 2, .permits = 2});
+    waiting.admitted();
+    waiting.created(1);
+    waiting.disconnected();
+    CHECK(waiting.expired() == "enter");
+    CHECK(waiting.create_fails(2, outcome::lost) == ""); // of the session before
+    CHECK(waiting.connected() == "");
+    CHECK(waiting.admitted() == "create 3, create 4, list");
+
+    acquiring failing({.count = 1, .permits = 1, .fail_on_expiry = true});
+    failing.admitted();
+    failing.disconnected();
+    CHECK(failing.expired() == "fail session expired, out");
+}
+
+TEST_CASE("who has lost its place lets go of its leases and queues again") {
+    acquiring one({.count = 3, .permits = 3});
+    one.admitted();
+    one.created(1);
+    one.created(2);
+    CHECK(one.say([](auto& r) { r.place_lost(); }) == "sweep 1, sweep 2, forget, enter");
+    CHECK(one.created(3) == "sweep 3");
+    CHECK(one.say([](auto& r) { r.excluded(); }) == "out");
+}

@@ -1,0 +1,300 @@
+// A queue with contenders who share the lock, and one that changes from the one to the other.
+
+#include "stepped_queue.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace paddock::rules;
+using namespace paddock::test;
+
+namespace {
+
+constexpr contender_terms reads{.as = role::shared};
+constexpr contender_terms writes{};
+
+/// Foreign nodes are written `W 3` and `R 3`.
+struct shared_queue : connected_queue {
+    shared_queue() : connected_queue(naming::of_shared_mutex()) {}
+    void writer(std::int32_t sequence) { foreign(sequence, "__WRIT__"); }
+    void reader(std::int32_t sequence) { foreign(sequence, "__READ__"); }
+    /// Joins, and is listed with these nodes.
+    std::string enters(contender_key key, contender_terms how, std::int32_t sequence,
+                       std::initializer_list<std::int32_t> all) {
+        join(key, how);
+        created(key, sequence);
+        return listed(all);
+    }
+};
+
+} // namespace
+
+TEST_CASE("readers have the lock together, and a writer waits for the last of them") {
+    shared_queue queue;
+    CHECK(queue.enters(1, reads, 0, {0}) == "grant 1");
+    CHECK(queue.enters(2, reads, 1, {0, 1}) == "grant 2");
+    CHECK(queue.enters(3, writes, 2, {0, 1, 2}) == "watch own 3");
+    CHECK(queue.own_watched(3) == "");
+    CHECK(queue.release(1) == "sweep 0, out 1");
+    CHECK(queue.release(2) == "sweep 1, out 2, grant 3");
+}
+
+TEST_CASE("a reader behind a waiting writer waits, so that the writer does not starve") {
+    shared_queue queue;
+    queue.enters(1, reads, 0, {0});
+    queue.enters(2, writes, 1, {0, 1});
+    queue.own_watched(2);
+    CHECK(queue.enters(3, reads, 2, {0, 1, 2}) == "watch own 3");
+    CHECK(queue.own_watched(3) == "");
+    CHECK(queue.release(1) == "sweep 0, out 1, grant 2");
+    CHECK(queue.release(2) == "sweep 1, out 2, grant 3");
+}
+
+TEST_CASE("a reader watches its nearest preceding writer, past all readers") {
+    shared_queue queue;
+    queue.writer(0);
+    queue.writer(1);
+    queue.reader(2);
+    CHECK(queue.enters(1, reads, 3, {0, 1, 2, 3}) == "watch own 1, watch 1");
+    CHECK(queue.watched(1) == "");
+    CHECK(queue.own_watched(1) == "");
+    // The first writer's end is not even heard of; with the nearest's, one listing tells the rest.
+    CHECK(queue.deleted(1) == "list");
+    CHECK(queue.listed({2, 3}) == "grant 1");
+}
+
+TEST_CASE("readers behind one foreign writer share one watch, and are granted together") {
+    shared_queue queue;
+    queue.writer(0);
+    queue.join(1, reads);
+    queue.join(2, reads);
+    queue.created(1, 1);
+    queue.created(2, 2);
+    queue.listed({0, 1, 2});
+    CHECK(queue.listed({0, 1, 2}) == "watch own 2");
+    queue.watched(0);
+    queue.own_watched(1);
+    queue.own_watched(2);
+    CHECK(queue.deleted(0) == "grant 1, grant 2");
+}
+
+TEST_CASE("many readers who are not known to exist are granted by one listing") {
+    shared_queue queue;
+    queue.enters(1, writes, 0, {0});
+    constexpr int crowd = 40;
+    for (int n = 1; n <= crowd; ++n)
+        queue.join(static_cast<contender_key>(n) + 1, reads);
+    std::vector<std::string> all{queue.name(0)};
+    for (int n = 1; n <= crowd; ++n) {
+        queue.created(static_cast<contender_key>(n) + 1, n);
+        all.push_back(queue.name(n));
+    }
+    queue.listed_names(all);
+    queue.listed_names(all);
+    for (contender_key key = 2; key <= 17; ++key)
+        queue.own_watched(key);
+    const auto said = queue.release(1);
+    CHECK(said.find("grant 17") != std::string::npos);
+    CHECK(said.find("grant 18") == std::string::npos);
+    CHECK(said.ends_with("list"));
+    all.erase(all.begin());
+    const auto granted = queue.listed_names(all);
+    for (contender_key key = 18; key <= crowd + 1; ++key)
+        CHECK(granted.find("grant " + std::to_string(key)) != std::string::npos);
+}
+
+TEST_CASE(
+    "A2: who downgrades leaves a reader's node in its place, which a writer behind waits for") {
+    shared_queue queue;
+    queue.writer(0);
+    queue.enters(1, writes, 1, {0, 1});
+    queue.watched(0);
+    queue.own_watched(1);
+    // Curator 5.5: _c_<id>-__READ__<the writer's number>, then the writer's node goes.
+    CHECK(queue.deleted(0) == "list");
+    queue.reader(0);
+    CHECK(queue.listed({0, 1}) == "watch 0");
+    CHECK(queue.watched(0) == "");
+    CHECK(queue.deleted(0) == "grant 1");
+}
+
+TEST_CASE("A2: a listing that was sent before the writer went does not do") {
+    shared_queue queue;
+    queue.writer(0);
+    queue.enters(1, writes, 1, {0, 1});
+    queue.watched(0);
+    queue.own_watched(1);
+    CHECK(queue.join(2, writes) == "create 2, list");
+    CHECK(queue.deleted(0) == "");
+    queue.created(2, 2);
+    CHECK(queue.listed({0, 1, 2}) == "list"); // as it was before
+    queue.reader(0);
+    CHECK(queue.listed({0, 1, 2}) == "watch 0");
+}
+
+TEST_CASE("A8: a writer behind a reader who leaves does not inherit less than it had before it") {
+    shared_queue queue;
+    queue.writer(0);
+    queue.reader(1);
+    queue.enters(1, reads, 2, {0, 1, 2});
+    queue.enters(2, writes, 3, {0, 1, 2, 3});
+    queue.watched(0);
+    queue.own_watched(1);
+    // The reader waited for the writer only; the writer behind it waits for the foreign reader,
+    // too.
+    CHECK(queue.quit(1) == "sweep 2, watch own 2, watch 1, forget 0, out 1");
+    queue.watched(1);
+    queue.own_watched(2);
+    CHECK(queue.deleted(1) == "list");
+    CHECK(queue.listed({0, 3}) == "watch 0");
+}
+
+TEST_CASE("a downgrade keeps the place, and lets in the readers behind it, but no writer") {
+    shared_queue queue;
+    queue.enters(1, writes, 0, {0});
+    queue.enters(2, reads, 1, {0, 1});
+    queue.own_watched(2);
+    queue.enters(3, writes, 2, {0, 1, 2});
+    queue.own_watched(3);
+    CHECK(queue.downgrade(1) == "downgrade 1 to 0");
+    CHECK(queue.downgrade(1) == "");
+    CHECK(queue.deleted(0) == ""); // the old node; the answer comes behind this
+    CHECK(queue.downgraded(1) == "downgraded 1, watch own 1, grant 2");
+    CHECK(queue.release(2) == "sweep 1, out 2");
+    CHECK(queue.release(1) == "sweep 0, out 1, grant 3");
+}
+
+TEST_CASE("a downgrade whose answer was lost is repeated, and costs no hold meanwhile") {
+    shared_queue queue;
+    queue.enters(1, writes, 0, {0});
+    queue.downgrade(1);
+    queue.disconnected();
+    CHECK(queue.downgraded(1, outcome::lost) == "taint 1");
+    CHECK(queue.connected() == "watch own 1, downgrade 1 to 0");
+    CHECK(queue.own_watched(1, outcome::missing) == ""); // it was executed
+    CHECK(queue.downgraded(1) == "downgraded 1, watch own 1");
+}
+
+TEST_CASE("a downgrade of a node that is gone finds the hold lost") {
+    shared_queue queue;
+    queue.enters(1, writes, 0, {0});
+    queue.downgrade(1);
+    CHECK(queue.downgraded(1, outcome::missing) == "lose 1, out 1");
+    CHECK(queue.ids.count() == 0);
+}
+
+TEST_CASE("who is released in the middle of a downgrade leaves neither node") {
+    shared_queue queue;
+    queue.enters(1, writes, 0, {0});
+    queue.downgrade(1);
+    CHECK(queue.release(1) == "sweep 0, sweep 0, out 1");
+}
+
+TEST_CASE("after a reconnect a reader beside foreign ones looks for its node, and is granted") {
+    shared_queue queue;
+    queue.reader(0);
+    queue.enters(1, writes, 1, {0, 1});
+    queue.enters(2, reads, 2, {0, 1, 2});
+    queue.watched(0);
+    queue.own_watched(1);
+    CHECK(queue.quit(1) == "sweep 1, forget 0, out 1, watch own 2");
+    queue.disconnected();
+    queue.own_watched(2, outcome::lost);
+    CHECK(queue.connected() == "watch own 2");
+    CHECK(queue.own_watched(2) == "grant 2");
+}
+
+TEST_CASE("an immediate reader has the lock beside readers, and gives up behind a writer") {
+    constexpr contender_terms now{.as = role::shared, .immediate = true};
+    shared_queue queue;
+    queue.reader(0);
+    CHECK(queue.enters(1, now, 1, {0, 1}) == "grant 1");
+    queue.writer(2);
+    CHECK(queue.enters(2, now, 3, {0, 1, 2, 3}) == "give up 2, sweep 3, out 2");
+}
+
+TEST_CASE("C1: tokens of exclusive holds grow, whatever readers have in between") {
+    shared_queue queue;
+    queue.enters(1, writes, 0, {0});
+    CHECK(queue.granted_czxid == 100);
+    queue.enters(2, writes, 1, {0, 1});
+    queue.own_watched(2);
+    queue.downgrade(1);
+    queue.downgraded(1);
+    queue.release(1);
+    CHECK(queue.granted_czxid == 101);
+}
+
+TEST_CASE("a downgrade that is refused leaves the hold as it was, and may be asked for again") {
+    shared_queue queue;
+    queue.enters(1, writes, 0, {0});
+    queue.guard_own(1);
+    queue.own_watched(1);
+    queue.downgrade(1);
+    CHECK(queue.downgrade_fails(1, outcome::refused, -102) == "refuse downgrade 1 -102");
+    CHECK(queue.downgrade(1) == "downgrade 1 to 0");
+    CHECK(queue.downgrade_fails(1, outcome::later) == "pause");
+    CHECK(queue.resume() == "downgrade 1 to 0");
+    CHECK(queue.downgraded(1) == "forget 0, downgraded 1, watch own 1");
+    CHECK(queue.ids.count() == 1);
+}
+
+TEST_CASE("the end of the own node that came during a refused downgrade is heard after it") {
+    shared_queue queue;
+    queue.enters(1, writes, 0, {0});
+    queue.guard_own(1);
+    queue.own_watched(1);
+    queue.downgrade(1);
+    CHECK(queue.deleted(0) == "");
+    CHECK(queue.downgrade_fails(1, outcome::refused, -102) ==
+          "refuse downgrade 1 -102, watch own 1");
+    CHECK(queue.own_watched(1, outcome::missing) == "lose 1, out 1");
+}
+
+TEST_CASE("who asks how many are before it hears of those that are in its way") {
+    shared_queue queue;
+    queue.writer(0);
+    queue.reader(1);
+    queue.enters(1, reads, 2, {0, 1, 2});
+    queue.enters(2, writes, 3, {0, 1, 2, 3});
+    CHECK(queue.queue.ahead_of(1) == 1);
+    CHECK(queue.queue.ahead_of(2) == 3);
+    CHECK(queue.queue.ahead_of(3) == std::nullopt);
+}
+
+TEST_CASE("whoever is curious has the first in the queue watched, for as long as that lasts") {
+    connected_queue queue;
+    CHECK(queue.waits(1, 3, {0, 1, 2, 3}) == "create 1, list, watch own 1, watch 2");
+    queue.watched(2);
+    queue.own_watched(1);
+    queue.queue.watch_first(true);
+    CHECK(queue.wishes() == "watch 0");
+    queue.watched(0);
+    CHECK(queue.queue.ahead_of(1) == 3);
+    CHECK(queue.deleted(0) == "list, watch 1");
+    CHECK(queue.listed({1, 2, 3}) == "");
+    CHECK(queue.queue.ahead_of(1) == 2);
+    queue.watched(1);
+    queue.queue.watch_first(false);
+    CHECK(queue.wishes() == "forget 1");
+    CHECK(queue.deleted(2) == "list");
+}
+
+TEST_CASE("a request to give the lock back is told once, to a holder, or with the grant") {
+    connected_queue queue;
+    const auto read = [&](contender_key key, bool asked) {
+        queue.queue.own_watched(
+            key, queue.id_of(key),
+            {.result = outcome::done, .czxid = 100, .watched = true, .revoke_requested = asked});
+        return queue.wishes();
+    };
+    queue.waits(1, 0, {0});
+    queue.guard_own(1);
+    CHECK(read(1, false) == "");
+    CHECK(queue.changed(0) == "watch own 1");
+    CHECK(read(1, true) == "ask back 1");
+    CHECK(queue.changed(0) == "watch own 1");
+    CHECK(read(1, true) == "");
+    queue.waits(2, 1, {0, 1});
+    CHECK(read(2, true) == "");
+    CHECK(queue.release(1) == "sweep 0, out 1, grant 2, ask back 2");
+}
