@@ -257,9 +257,10 @@ void queue::resume() {
 
 /// Sends the contender's create and the listing that shows its blockers. Without a connection,
 /// while parents are being made, and in a pause it sends nothing: the end of each of these calls
-/// start_joining().
+/// start_joining(). The same while a create's outcome is unknown: if that one must be sent again,
+/// its contender would else be behind this one, which may have been called later.
 void queue::start(contender& c) {
-    if (!connected_ || making_parents_ || pausing_) return;
+    if (!connected_ || making_parents_ || pausing_ || unknown_creates_ > 0) return;
     c.id = ids_.claim();
     c.at = stage::creating;
     c.first_listing = listings_sent_ + 1;
@@ -286,16 +287,17 @@ void queue::rejoin(contender& c) {
 
 /// Removes a contender and sweeps its nodes.
 void queue::drop(contender& c) {
+    const bool unknown = c.at == stage::unknown;
     if (c.at == stage::waiting || c.at == stage::granted) {
         actions_.push_back(queue_act::sweep{c.key, c.id, c.node->first.name});
         if (c.downgrade_id != 0)
             actions_.push_back(queue_act::sweep{c.key, c.downgrade_id, name_after_downgrade(c)});
         leave_table(c);
-    } else if (c.at == stage::unknown) {
+    } else if (unknown) {
         ids_.release(c.id); // if its node exists, the taint finds it as an orphan
-        --unknown_creates_;
     }
     erase(c);
+    if (unknown && --unknown_creates_ == 0) start_joining();
 }
 
 void queue::erase(contender& c) {

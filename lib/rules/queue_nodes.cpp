@@ -102,12 +102,13 @@ void queue::resolve_unknown(std::span<const std::string> names) {
     for (auto it = contenders_.begin(); it != contenders_.end();) {
         auto& c = (it++)->second; // adopt() may erase it
         if (c.at != stage::unknown || c.first_listing > listings_sent_) continue;
-        --unknown_creates_;
         if (const auto found = ours.find(c.id); found != ours.end())
             adopt(c, found->second);
         else
             rejoin(c);
+        --unknown_creates_;
     }
+    if (unknown_creates_ == 0) start_joining();
 }
 
 void queue::adopt(contender& c, std::string_view name) {

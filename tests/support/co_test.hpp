@@ -222,11 +222,17 @@ T run_with_deadline(asio::io_context& io, asio::awaitable<T> work,
     }
 }
 
+struct nothing_more {
+    std::string operator()() const { return {}; }
+};
+
 /// Waits until the predicate (which returns a bool, or an awaitable of one) is true, and fails the
-/// test if it is not in time. Looks again after 1 to 20 ms: for states that cannot be awaited.
-template <class Predicate>
+/// test if it is not in time; then `details` says more. Looks again after 1 to 20 ms: for states
+/// that cannot be awaited.
+template <class Predicate, class Details = nothing_more>
 asio::awaitable<void> eventually(Predicate predicate, std::chrono::milliseconds limit = 10s,
-                                 const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+                                 const char* file = __builtin_FILE(), int line = __builtin_LINE(),
+                                 Details details = {}) {
     const auto end = std::chrono::steady_clock::now() + scaled(limit);
     const auto executor = co_await asio::this_coro::executor;
     asio::steady_timer timer(executor);
@@ -241,7 +247,8 @@ asio::awaitable<void> eventually(Predicate predicate, std::chrono::milliseconds 
             co_return;
         }
         if (std::chrono::steady_clock::now() >= end) {
-            ADD_FAIL_AT(file, line, "was not true within " << detail::in_seconds(scaled(limit)));
+            ADD_FAIL_AT(file, line,
+                        "was not true within " << detail::in_seconds(scaled(limit)) << details());
         }
         timer.expires_after(pause);
         co_await timer.async_wait(asio::use_awaitable);

@@ -10,6 +10,8 @@ import re
 import sys
 
 SUMMARY = re.compile(r"^\[doctest\] test cases:\s*(\d+) \|\s*(\d+) passed \|\s*(\d+) failed", re.M)
+# Each step at which a test is torn down has a line; only the last one before something else tells.
+EARLIER_STEPS = re.compile(r"(?:^teardown after .*\n)+(?=teardown after )", re.M)
 LONGEST = 40000  # characters of output shown per executable
 
 passed = failed = 0
@@ -32,7 +34,7 @@ for test in tests:
         bad = max(bad, 1)  # a crash, a time-out, or a complaint of a sanitizer at the end
         print(f"\n===== {test['name']}: {test['result']}, status {test.get('returncode')}")
         for part in (output, errors):
-            print(part[-LONGEST:].rstrip())
+            print(EARLIER_STEPS.sub("", part)[-LONGEST:].rstrip())
         print("=====")
     passed += good
     failed += bad

@@ -44,9 +44,20 @@ struct semaphore_scene {
 
     std::vector<std::string> leases() { return queue_at(direct, path + "/leases"); }
     std::vector<std::string> locks() { return queue_at(direct, path + "/locks"); }
-    asio::awaitable<void> until(std::size_t leases_wanted, std::size_t locks_wanted) {
-        co_await eventually(
-            [&] { return leases().size() == leases_wanted && locks().size() == locks_wanted; });
+    asio::awaitable<void> until(std::size_t leases_wanted, std::size_t locks_wanted,
+                                const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+        std::size_t leases_seen = 0;
+        std::size_t locks_seen = 0;
+        const auto seen = [&] {
+            leases_seen = leases().size();
+            locks_seen = locks().size();
+            return leases_seen == leases_wanted && locks_seen == locks_wanted;
+        };
+        const auto details = [&] {
+            return ": " + std::to_string(leases_seen) + " leases, " + std::to_string(locks_seen) +
+                   " in the queue, epoch " + std::to_string(zk.epoch());
+        };
+        co_await eventually(seen, 10s, file, line, details);
     }
     asio::awaitable<void> until_connected() {
         co_await eventually([&] { return zk.state() == client_state::connected; });

@@ -187,28 +187,26 @@ TEST_CASE("B5: after a lost connection with many joins under way only missing no
 }
 
 TEST_CASE("B5: a settled node keeps who was before it, although somebody else gives up") {
-    connected_queue queue;
-    queue.join(1);
-    queue.disconnected();
-    queue.create_fails(1, outcome::lost);
-    queue.list_fails(outcome::lost);
-    queue.executed(1, 3);
     SUBCASE("an immediate contender of the same listing") {
+        connected_queue queue;
+        queue.join(1);
         queue.join(2, {.immediate = true});
-        CHECK(queue.connected() == "create 2, settle");
+        queue.create_fails(1, outcome::lost); // while others are answered
+        queue.executed(1, 3);
         queue.created(2, 4);
+        CHECK(queue.listed({2}) == "settle");
         CHECK(queue.listed({2, 3, 4}) == "give up 2, sweep 4, out 2, watch own 1, watch 2");
     }
     SUBCASE("a holder whose node the listing lacks") {
-        connected_queue other;
-        other.waits(9, 1, {1});
-        other.join(1);
-        other.disconnected();
-        other.create_fails(1, outcome::lost);
-        other.list_fails(outcome::lost);
-        other.executed(1, 3);
-        other.connected();
-        CHECK(other.listed({2, 3}) == "lose 9, out 9, watch own 1, watch 2");
+        connected_queue queue;
+        queue.waits(9, 1, {1});
+        queue.join(1);
+        queue.disconnected();
+        queue.create_fails(1, outcome::lost);
+        queue.list_fails(outcome::lost);
+        queue.executed(1, 3);
+        queue.connected();
+        CHECK(queue.listed({2, 3}) == "lose 9, out 9, watch own 1, watch 2");
     }
 }
 

@@ -109,6 +109,52 @@ TEST_CASE("after a reconnect everything is asked again, and the own node is read
     }
 }
 
+TEST_CASE(
+    "contenders queue in the order of their calls, also when the first one's create was lost") {
+    connected_queue queue;
+    queue.join(1);
+    queue.disconnected();
+    CHECK(queue.create_fails(1, outcome::lost) == "taint 1");
+    queue.list_fails(outcome::lost);
+    CHECK(queue.join(2) == "");
+    CHECK(queue.connected() == "settle");
+    SUBCASE("it was executed") {
+        queue.executed(1, 4);
+        CHECK(queue.listed({4}) == "create 2, list, watch own 1");
+    }
+    SUBCASE("it was not executed") { CHECK(queue.listed({}) == "create 1, create 2, list"); }
+    SUBCASE("the first one quits") {
+        CHECK(queue.quit(1) == "out 1, create 2");
+        CHECK(queue.listed({}) == "list");
+    }
+    SUBCASE("the listing is refused") {
+        CHECK(queue.list_fails(outcome::refused) == "fail 1 refused 0, out 1, create 2, list");
+    }
+    SUBCASE("the connection is lost again") {
+        queue.disconnected();
+        queue.list_fails(outcome::lost);
+        CHECK(queue.connected() == "settle");
+        CHECK(queue.listed({}) == "create 1, create 2, list");
+    }
+    SUBCASE("the session expires") {
+        queue.expired();
+        CHECK(queue.connected() == "create 1, list, create 2");
+    }
+}
+
+TEST_CASE("of several lost creates, those that were not executed are sent again in their order") {
+    connected_queue queue;
+    queue.join(1);
+    queue.join(2);
+    queue.disconnected();
+    queue.create_fails(1, outcome::lost);
+    queue.create_fails(2, outcome::lost);
+    queue.list_fails(outcome::lost);
+    CHECK(queue.join(3) == "");
+    CHECK(queue.connected() == "settle");
+    CHECK(queue.listed({}) == "create 1, create 2, create 3, list");
+}
+
 TEST_CASE("after a reconnect a holder watches its node, however young its hold is") {
     connected_queue queue;
     queue.waits(1, 0, {0});
