@@ -1,4 +1,5 @@
-// A lock that is one node at a known path: whoever creates it holds it, the others watch it.
+// A lock that is one node at a known path: the client that creates it holds it, the waiters watch
+// it.
 //     simple_mutex [host:port,…]
 #include <paddock/paddock.hpp>
 

@@ -22,7 +22,7 @@ void need(int code) {
     if (code != SQLITE_OK) throw std::runtime_error(sqlite3_errmsg(db));
 }
 
-/// The number that a statement reads, or else of the rows that it has changed.
+/// The number that a statement reads, or the number of rows that it changed.
 int run(const char* sql, paddock::fencing_token token = {}, int rest = 0) {
     sqlite3_stmt* statement = nullptr;
     need(sqlite3_prepare_v2(db, sql, -1, &statement, nullptr));
@@ -42,18 +42,19 @@ int tickets_for(paddock::fencing_token mine) {
     return run("SELECT rest FROM tickets");
 }
 
-void sell(const std::string& who, int rest, paddock::fencing_token mine) {
+void sell(const std::string& seller, int rest, paddock::fencing_token mine) {
     const auto write = "UPDATE tickets SET rest = ?3 WHERE (zxid, sub) = (?1, ?2)";
-    std::cout << who << (run(write, mine, rest) == 1 ? ": sold\n" : ": refused\n");
+    std::cout << seller << (run(write, mine, rest) == 1 ? ": sold\n" : ": refused\n");
 }
 
 asio::awaitable<void> next_holder(std::string servers, bool& has_read) {
     paddock::client zk(co_await asio::this_coro::executor, servers);
     paddock::mutex mutex(zk, "/locks/tickets");
-    paddock::guard hold = co_await mutex.lock(); // suspended until the other's session is over
+    paddock::guard hold =
+        co_await mutex.lock(); // suspended until the other holder's session has expired
     const int found = tickets_for(hold.fencing_token());
     has_read = true;
-    co_await zk.exists("/"); // now the other one comes back, and writes late
+    co_await zk.exists("/"); // now the other holder goes on, and writes late
     sell("the next holder", found - 1, hold.fencing_token());
 }
 

@@ -1,4 +1,4 @@
-// Takes a lock, works, and gives it back.
+// Takes a lock, works, and releases it.
 //     hello_lock [host:port,…]
 #include <paddock/paddock.hpp>
 
@@ -18,7 +18,7 @@ asio::awaitable<void> print(std::string servers) {
     paddock::mutex mutex(zk, "/locks/printer");
     paddock::guard hold = co_await mutex.lock(); // suspended until it is our turn; no thread waits
     std::cout << "holding " << hold.path() << '\n';
-} // gives the lock back and ends the session; `co_await hold.unlock()` would wait for it
+} // releases the lock and ends the session; `co_await hold.unlock()` would wait for it
 int main(int argc, char** argv) {
     asio::io_context io;
     auto done = co_spawn(io, print(argc > 1 ? argv[1] : "localhost:2181"), asio::use_future);

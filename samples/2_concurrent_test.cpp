@@ -30,16 +30,16 @@ struct experiment {
     std::vector<milliseconds> waits;
 };
 
-/// Says whom the node waits for, as soon as the ensemble has it in the line.
+/// Prints the node's predecessor as soon as the ensemble has it in the queue.
 asio::awaitable<void> tell_place(paddock::mutex mutex, std::string name) {
     asio::steady_timer pause(co_await asio::this_coro::executor);
     while (true) {
-        const auto line = co_await mutex.contenders();
-        const auto me =
-            std::find_if(line.begin(), line.end(), [&](const auto& c) { return c.label == name; });
-        if (me != line.end() && me != line.begin())
+        const auto queue = co_await mutex.contenders();
+        const auto me = std::find_if(queue.begin(), queue.end(),
+                                     [&](const auto& c) { return c.label == name; });
+        if (me != queue.end() && me != queue.begin())
             std::printf("%-8s waits for %s\n", name.c_str(), std::prev(me)->label.c_str());
-        if (me != line.end()) co_return;
+        if (me != queue.end()) co_return;
         pause.expires_after(5ms);
         co_await pause.async_wait(asio::use_awaitable);
     }
@@ -84,6 +84,6 @@ int main(int argc, char** argv) {
     const auto [min, max] = std::minmax_element(e.waits.begin(), e.waits.end());
     const auto sum = std::accumulate(e.waits.begin(), e.waits.end(), milliseconds{});
     std::printf(
-        "%zu nodes led; time from asking to leading: min %.1f ms, max %.1f ms, avg %.1f ms\n",
+        "%zu nodes led; time from lock() to leading: min %.1f ms, max %.1f ms, avg %.1f ms\n",
         e.waits.size(), min->count(), max->count(), sum.count() / e.nodes);
 }

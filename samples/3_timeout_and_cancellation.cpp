@@ -1,4 +1,4 @@
-// What to do when the lock is taken: ask once, wait for a while, or race the wait against anything.
+// What to do when the lock is taken: try once, wait for a while, or race the wait against anything.
 #include <paddock/paddock.hpp>
 
 #include <boost/asio/co_spawn.hpp>
@@ -27,7 +27,7 @@ asio::awaitable<void> work(std::string servers) {
     if (paddock::guard second = co_await same.try_lock_for(50ms); !second)
         std::cout << "still taken after 50 ms\n";
 
-    // Against anything else that can be awaited: the loser is cancelled, and leaves the line.
+    // Against anything else that can be awaited: the loser is cancelled, and leaves the queue.
     asio::steady_timer closing_time(executor, 50ms);
     auto outcome = co_await (same.lock() || closing_time.async_wait(asio::use_awaitable));
     if (outcome.index() == 1) std::cout << "closing time came first\n";
@@ -35,7 +35,7 @@ asio::awaitable<void> work(std::string servers) {
     co_await hold.unlock();
     paddock::guard now_ours = co_await same.try_lock_for(1s);
     std::cout << (now_ours ? "and now it is ours\n" : "another was faster\n");
-    if (now_ours) co_await now_ours.unlock(); // an empty guard has nothing to give back
+    if (now_ours) co_await now_ours.unlock(); // an empty guard has nothing to release
     co_await zk.close();
 }
 

@@ -1,4 +1,4 @@
-// Many read, one writes: and who has written goes on reading, without letting another writer in.
+// Many read, one writes; then the writer goes on reading, without letting another writer in.
 //     readers_and_writers [host:port,…]
 #include <paddock/paddock.hpp>
 

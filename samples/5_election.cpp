@@ -1,4 +1,4 @@
-// Three candidates lead one after the other, and somebody looks on.
+// Three candidates lead one after the other, and an observer follows.
 //     election [host:port,…]
 #include <paddock/paddock.hpp>
 
@@ -24,7 +24,7 @@ namespace {
 //[candidate
 asio::awaitable<void> candidate(paddock::client& zk, std::string name) {
     paddock::election_options options;
-    options.id = name; // what others see
+    options.id = name; // the name that observers see
     paddock::election votes(zk, "/samples/votes", options);
     paddock::guard leadership = co_await votes.campaign();
     std::cout << name << " leads, with token " << leadership.fencing_token().zxid << '\n';
@@ -50,7 +50,7 @@ asio::awaitable<void> follower(paddock::client& zk) {
         if (!leader) break;
         std::cout << "  the follower hears of " << leader->data << '\n';
     }
-    std::cout << "  the follower hears that nobody leads\n";
+    std::cout << "  the follower sees that there is no leader\n";
 }
 //]
 

@@ -1,6 +1,6 @@
-// The two steps of lock(): first a place in the line, with a view; then the lock. The holder is
-// asked to hurry, and the one who waits sees it.
-//     a_place_in_the_line [host:port,…]
+// The two steps of lock(): first a place in the queue, which can be observed; then the lock. The
+// waiter asks the holder to release it, and sees its position change.
+//     a_place_in_the_queue [host:port,…]
 #include <paddock/paddock.hpp>
 
 #include <boost/asio/awaitable.hpp>
@@ -20,8 +20,8 @@ namespace {
 
 //[holder
 asio::awaitable<void> obliging(paddock::guard hold) {
-    co_await hold.revoke_requested(); // somebody, or Curator's Revoker, asks for the lock
-    std::cout << "the holder is asked to give the lock back, and does\n";
+    co_await hold.revoke_requested(); // a client, or Curator's Revoker, asks for the lock
+    std::cout << "the holder gets the request, and releases the lock\n";
     co_await hold.unlock();
 }
 //]

@@ -30,7 +30,7 @@ asio::awaitable<void> download(paddock::semaphore& slots, int weight) {
     asio::steady_timer transfer(co_await asio::this_coro::executor, 30ms);
     co_await transfer.async_wait(asio::use_awaitable);
     running -= weight;
-    co_await hold.unlock(); // gives all of them back
+    co_await hold.unlock(); // releases all of them
 }
 //]
 
@@ -46,7 +46,7 @@ asio::awaitable<void> run(std::string servers) {
     paddock::guard third = co_await slots.try_acquire(1);
     std::cout << (third ? "there is room\n" : "there is no room\n");
     const auto grow = [](paddock::semaphore& s) -> asio::awaitable<void> {
-        co_await s.set_permits(5); // wakes who waits
+        co_await s.set_permits(5); // wakes the waiters
     };
     co_await (download(slots, 3) && grow(slots));
     const auto now = co_await slots.state();

@@ -1,5 +1,5 @@
 // Functions that each take the lock that they need, and call each other: the owner that they pass
-// down says on whose behalf.
+// down identifies the caller.
 //     recursive_mutex [host:port,…]
 #include <paddock/paddock.hpp>
 
@@ -19,21 +19,21 @@ class accounts {
 public:
     accounts(const paddock::client& zk) : mutex_(zk, "/locks/accounts") {}
 
-    asio::awaitable<void> book(std::string what, paddock::owner who) {
-        paddock::guard hold = co_await mutex_.lock(who);
-        std::cout << who_is(who) << " books " << what << '\n';
+    asio::awaitable<void> book(std::string what, paddock::owner caller) {
+        paddock::guard hold = co_await mutex_.lock(caller);
+        std::cout << name_of(caller) << " books " << what << '\n';
     }
 
-    asio::awaitable<void> transfer(paddock::owner who) {
-        paddock::guard hold = co_await mutex_.lock(who); // nobody comes between the two bookings
-        co_await book("a withdrawal", who);
+    asio::awaitable<void> transfer(paddock::owner caller) {
+        paddock::guard hold = co_await mutex_.lock(caller); // no owner comes in between
+        co_await book("a withdrawal", caller);
         co_await pause(20ms);
-        co_await book("a deposit", who);
+        co_await book("a deposit", caller);
         co_await hold.unlock();
     }
 
 private:
-    std::string who_is(paddock::owner who) { return "owner " + std::to_string(who.id()); }
+    std::string name_of(paddock::owner caller) { return "owner " + std::to_string(caller.id()); }
 
     asio::awaitable<void> pause(std::chrono::milliseconds time) {
         asio::steady_timer timer(mutex_.get_executor(), time);

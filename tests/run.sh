@@ -4,13 +4,13 @@
 #   sh tests/run.sh [--quick] [--asan | --tsan] [--teardown] [--clang] [--no-install] [filter…]
 #   sh tests/run.sh --tidy
 #
-#   --quick       leaves out what takes longer than a minute
+#   --quick       leaves out tests that take longer than a minute
 #   --asan        with g++'s address and undefined behaviour sanitizers
 #   --tsan        with g++'s thread sanitizer
-#   --teardown    instead of the tests: every coroutine test is run again and again, and destroyed on
-#                 its way, after another of its steps each time
+#   --teardown    instead of the tests: every coroutine test is run again and again, and torn down
+#                 after another of its steps each time
 #   --clang       with clang 14 instead of g++
-#   --tidy        instead of the tests: clang-tidy 14 reads lib/, and .clang-tidy says what it looks for
+#   --tidy        instead of the tests: clang-tidy 14 over lib/, with the checks of .clang-tidy
 #   --build-only  builds, two files at a time, and runs nothing
 #   --no-install  does not check the installation
 #   --werror      warnings are errors
@@ -145,7 +145,7 @@ if [ $# = 0 ]; then
   rebuild=--no-rebuild
 fi
 [ -z "$build_only" ] || exit 0
-# Most tests wait most of the time; a short one that begins anew even more.
+# Most tests wait most of the time, torn down ones even more.
 threads=$(($(nproc) + 1))
 if [ -n "$teardown" ]; then
   threads=$(($(nproc) * 4))

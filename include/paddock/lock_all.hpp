@@ -15,7 +15,7 @@
 namespace paddock {
 
 namespace detail {
-class joint;
+class hold_set;
 struct lock_all_plan;
 } // namespace detail
 
@@ -58,7 +58,7 @@ public:
     template <asio::completion_token_for<void(error_code, error_code)> Token = default_token>
     [[nodiscard]] auto lost(Token&& token = {}) const {
         return detail::initiate<void(error_code, error_code)>(
-            executor(), std::forward<Token>(token), &start_lost, joint_);
+            executor(), std::forward<Token>(token), &start_lost, holds_);
     }
 
     /// Releases all locks, the last taken first, and waits until all their nodes are deleted. The
@@ -80,18 +80,18 @@ public:
 
 private:
     friend struct detail::access;
-    using joint_ptr = std::shared_ptr<detail::joint>;
+    using hold_set_ptr = std::shared_ptr<detail::hold_set>;
 
     /// `guards` are in the order in which they were taken; `positions[i]` is the index among them
     /// of the guard of argument `i`.
-    guard_set(joint_ptr ends, std::vector<guard> guards,
+    guard_set(hold_set_ptr holds, std::vector<guard> guards,
               std::vector<std::size_t> positions) noexcept;
 
     asio::any_io_executor executor() const;
-    static void start_lost(detail::handler<void(error_code, error_code)>, joint_ptr);
+    static void start_lost(detail::handler<void(error_code, error_code)>, hold_set_ptr);
     static void start_unlock(detail::handler<void(error_code)>, guard_set);
 
-    joint_ptr joint_;
+    hold_set_ptr holds_;
     std::vector<guard> guards_;
     std::vector<std::size_t> positions_;
 };

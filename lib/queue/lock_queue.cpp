@@ -10,16 +10,8 @@
 namespace paddock::detail {
 
 lock_queue::lock_queue(core& client, std::string directory, rules::naming names)
-    : core_(client)
-    , directory_(std::move(directory))
-    , names_(std::move(names))
-    , rules_(names_, client.claims())
-    , stuck_(client) {}
-
-rules::queue& lock_queue::updated_rules() {
-    rules_.lease(core_.lease().fit());
-    rules_.now(core_.env().now());
-    return rules_;
+    : rules_driver(client), directory_(std::move(directory)), names_(std::move(names)) {
+    rules_.emplace(names_, client.claims());
 }
 
 bool lock_queue::occupied(rules::role as) const noexcept {
@@ -30,7 +22,7 @@ bool lock_queue::occupied(rules::role as) const noexcept {
     });
 }
 
-rules::contender_key lock_queue::enter(std::shared_ptr<queue_user> user, entry_terms how) {
+rules::contender_key lock_queue::join(std::shared_ptr<queue_user> user, entry_terms how) {
     const auto key =
         how.rejoin_key && !entries_.contains(how.rejoin_key) ? how.rejoin_key : ++last_key_;
     persistent_parents_ = persistent_parents_ || how.persistent_parents;
@@ -38,21 +30,21 @@ rules::contender_key lock_queue::enter(std::shared_ptr<queue_user> user, entry_t
     entry.user = std::move(user);
     entry.how = std::move(how);
     const auto bytes = entry_bytes(entry.how.rules);
-    if (entry.how.bytes_reserved || core_.node_budget().take(bytes)) {
+    if (entry.how.bytes_reserved || core_.node_budget().reserve(bytes)) {
         entry.reserved = bytes;
-        join(key);
-    } else if (entry.how.fail_over_budget || !core_.node_budget().possible(bytes)) {
+        report(&rules::queue::join, key, entry.how.rules);
+    } else if (entry.how.fail_over_budget || !core_.node_budget().can_fit(bytes)) {
         erase_entry(key)->failed(errc::over_budget);
     } else if (entry.how.rules.immediate) {
         erase_entry(key)->given_up();
     } else {
-        entry.budget_turn =
+        entry.budget_waiter =
             core_.node_budget().wait(bytes, [self = shared_from_this(), key, bytes] {
                 const auto it = self->entries_.find(key);
                 if (it == self->entries_.end()) return; // closed
-                it->second.budget_turn = 0;
+                it->second.budget_waiter = 0;
                 it->second.reserved = bytes;
-                self->join(key);
+                self->report(&rules::queue::join, key, it->second.how.rules);
             });
     }
     return key;
@@ -64,75 +56,46 @@ std::shared_ptr<queue_user> lock_queue::erase_entry(rules::contender_key key) {
     return refused;
 }
 
-void lock_queue::join(rules::contender_key key) {
-    updated_rules().join(key, entries_.at(key).how.rules);
-    carry_out();
-}
-
 void lock_queue::quit(rules::contender_key key) {
     const auto it = entries_.find(key);
     if (it == entries_.end()) return;
     auto& entry = it->second;
     entry.abandoned = true;
     entry.user.reset();
-    if (const auto turn = std::exchange(entry.budget_turn, 0)) {
+    if (const auto turn = std::exchange(entry.budget_waiter, 0)) {
         core_.node_budget().stop_waiting(turn);
         entries_.erase(it);
         return;
     }
-    updated_rules().quit(key);
-    carry_out();
+    report(&rules::queue::quit, key);
 }
 
-void lock_queue::release(rules::contender_key key) {
-    updated_rules().release(key);
-    carry_out();
-}
+void lock_queue::release(rules::contender_key key) { report(&rules::queue::release, key); }
 
-void lock_queue::downgrade(rules::contender_key key) {
-    updated_rules().downgrade(key);
-    carry_out();
-}
+void lock_queue::downgrade(rules::contender_key key) { report(&rules::queue::downgrade, key); }
 
 void lock_queue::watch_first(bool begin) {
     watching_first_ += begin ? 1 : -1;
-    updated_rules().watch_first(watching_first_ > 0);
-    carry_out();
+    report(&rules::queue::watch_first, watching_first_ > 0);
 }
 
-void lock_queue::outside_hold(bool begin) {
-    updated_rules().outside_hold(begin);
-    carry_out();
-}
+void lock_queue::outside_hold(bool begin) { report(&rules::queue::outside_hold, begin); }
 
 std::string lock_queue::path_of(rules::contender_key key) const {
-    const auto name = rules_.name_of(key);
+    const auto name = rules_ ? rules_->name_of(key) : std::string_view();
     return name.empty() ? std::string() : path_of(name);
-}
-
-void lock_queue::on_connected() {
-    updated_rules().connected();
-    carry_out();
-}
-
-void lock_queue::on_suspended() {
-    updated_rules().disconnected();
-    carry_out();
 }
 
 void lock_queue::on_expired() {
     watches_.clear();
-    updated_rules().expired();
-    carry_out();
+    report(&rules::queue::expired);
 }
 
 void lock_queue::on_closed(error_code why) {
-    closed_ = true;
-    pause_.reset();
-    stuck_.stop();
+    end_rules();
     watches_.clear();
     for (const auto& [key, entry] : std::exchange(entries_, {})) {
-        if (entry.budget_turn) core_.node_budget().stop_waiting(entry.budget_turn);
+        if (entry.budget_waiter) core_.node_budget().stop_waiting(entry.budget_waiter);
         if (!entry.user) continue;
         if (entry.granted)
             entry.user->lost(why);

@@ -1,8 +1,7 @@
 #pragma once
 
+#include "queue/rules_driver.hpp"
 #include "rules/queue.hpp"
-#include "session/core.hpp"
-#include "session/stuck_watch.hpp"
 
 #include <paddock/error.hpp>
 #include <paddock/options.hpp>
@@ -19,7 +18,7 @@ namespace paddock::detail {
 
 /// The owner of a queue entry. The queue calls it on the strand: either failed() or given_up(), and
 /// then nothing more, or granted() and later perhaps lost(). It may call failed() and given_up()
-/// from within lock_queue::enter().
+/// from within lock_queue::join().
 class queue_user {
 public:
     virtual ~queue_user() = default;
@@ -48,12 +47,13 @@ struct entry_terms {
 
 /// The driver of rules::queue: the lock queue at one path, shared by all contenders of one client.
 /// Strand only.
-class lock_queue final : public std::enable_shared_from_this<lock_queue> {
+class lock_queue final : public rules_driver<lock_queue, rules::queue>,
+                         public std::enable_shared_from_this<lock_queue> {
 public:
     /// `directory` is the full path, with the client's root.
     lock_queue(core& client, std::string directory, rules::naming names);
 
-    rules::contender_key enter(std::shared_ptr<queue_user> user, entry_terms how);
+    rules::contender_key join(std::shared_ptr<queue_user> user, entry_terms how);
     void quit(rules::contender_key key);
     void release(rules::contender_key key);
     void downgrade(rules::contender_key key);
@@ -73,49 +73,46 @@ public:
     void outside_hold(bool begin);
     /// As rules::queue::ahead_of().
     std::optional<std::size_t> ahead_of(rules::contender_key key) const {
-        return rules_.ahead_of(key);
+        return rules_ ? rules_->ahead_of(key) : std::nullopt;
     }
     /// As rules::queue::taken_for(); key 0 is a contender that has not entered.
     bool taken_for(rules::contender_key key, rules::role as) const {
-        return rules_.taken_for(key, as);
+        return rules_ && rules_->taken_for(key, as);
     }
     /// The path of the contender's node; empty if there is none.
     std::string path_of(rules::contender_key key) const;
     const std::string& directory() const noexcept { return directory_; }
     const rules::naming& names() const noexcept { return names_; }
 
-    void on_connected();
-    void on_suspended();
     void on_expired();
     void on_closed(error_code why);
+    void after_actions();
 
 private:
+    friend rules_driver;
     struct queue_entry {
         std::shared_ptr<queue_user> user;
         entry_terms how;
-        std::size_t reserved = 0;     ///< bytes of the node budget
-        budget::turn budget_turn = 0; ///< its turn in the node budget's waiting list
-        bool abandoned = false;       ///< by its caller
-        bool lost_create = false;     ///< a create with unknown outcome may have left a node
+        std::size_t reserved = 0;            ///< bytes of the node budget
+        budget::waiter_id budget_waiter = 0; ///< its turn in the node budget's waiting list
+        bool abandoned = false;              ///< by its caller
+        bool lost_create = false;            ///< a create with unknown outcome may have left a node
         bool granted = false;
     };
 
-    /// The rules, with lease and time set anew: every event goes through this.
-    rules::queue& updated_rules();
+    std::shared_ptr<lock_queue> self() { return shared_from_this(); }
+    bool persistent_parents() const noexcept { return persistent_parents_; }
+    std::string lock_name() const;
     std::shared_ptr<queue_user> erase_entry(rules::contender_key key);
-    void join(rules::contender_key key);
-    void carry_out();
+    using rules_driver::carry_out;
     void carry_out(const rules::queue_act::create& a);
     void carry_out(const rules::queue_act::list& a);
-    void carry_out(const rules::queue_act::make_parents& a);
     void carry_out(const rules::queue_act::watch_blocker& a);
     void carry_out(const rules::queue_act::watch_own& a);
     void carry_out(const rules::queue_act::forget& a);
     void carry_out(const rules::queue_act::sweep& a);
     void carry_out(const rules::queue_act::downgrade& a);
     void carry_out(const rules::queue_act::taint& a);
-    void carry_out(const rules::queue_act::pause& a);
-    void carry_out(const rules::queue_act::await_lease& a);
     void carry_out(const rules::queue_act::warn& a);
     void carry_out(const rules::queue_act::grant& a);
     void carry_out(const rules::queue_act::give_up& a);
@@ -127,37 +124,22 @@ private:
     void carry_out(const rules::queue_act::out& a);
 
     std::string path_of(std::string_view name) const;
-    std::optional<watch_table::waiter> set_watch(const std::string& name);
+    std::optional<watch_table::waiter_id> set_watch(const std::string& name);
     void forget_watch(const std::string& name, bool armed);
-    struct read_result {
-        rules::outcome result;
-        std::int64_t czxid = 0;
-        bool watched = false;
-        bool revoke_requested = false;
-    };
-    using read_done = unique_function<void(const read_result&)>;
+    using read_done = unique_function<void(const rules::queue::own_answer&)>;
     void read_node(const std::string& name, bool by_exists, read_done done);
     void node_read(const std::string& name, bool by_exists,
-                   std::optional<watch_table::waiter> waiter, const native::reply& reply,
+                   std::optional<watch_table::waiter_id> waiter, const native::reply& reply,
                    read_done done);
     void on_node_event(const std::string& name, bool deleted);
     void watch_held_node(rules::contender_key key);
-    void notify_observers();
-    void update_stuck_timer();
-    unique_function<void()> stuck_report();
 
-    core& core_;
     std::string directory_;
     rules::naming names_;
-    rules::queue rules_;
     std::map<rules::contender_key, queue_entry> entries_;
     rules::contender_key last_key_ = 0;
-    std::unordered_map<std::string, watch_table::waiter> watches_; ///< by node name
+    std::unordered_map<std::string, watch_table::waiter_id> watches_; ///< by node name
     bool persistent_parents_ = false;
-    bool carrying_out_ = false;
-    bool closed_ = false;
-    std::unique_ptr<timer> pause_;
-    stuck_watch stuck_;
     int observers_ = 0;
     int watching_first_ = 0;
 };

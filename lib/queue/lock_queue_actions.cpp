@@ -9,34 +9,13 @@
 
 namespace paddock::detail {
 
-void lock_queue::carry_out() {
-    if (std::exchange(carrying_out_, true)) return; // the outer call's loop takes the new actions
-    for (auto actions = rules_.take(); !actions.empty() && !closed_; actions = rules_.take())
-        for (const auto& action : actions)
-            std::visit([this](const auto& a) { carry_out(a); }, action);
-    carrying_out_ = false;
-    update_stuck_timer();
-    if (observers_ > 0) notify_observers();
+std::string lock_queue::lock_name() const {
+    const bool permits = !entries_.empty() && entries_.begin()->second.how.rules.passing;
+    return (permits ? "permits at " : "a lock at ") + directory_;
 }
 
-void lock_queue::update_stuck_timer() {
-    if (closed_ || !rules_.perhaps_stuck()) return stuck_.stop();
-    if (!stuck_.looks()) stuck_.begin(stuck_report());
-}
-
-unique_function<void()> lock_queue::stuck_report() {
-    return [weak = weak_from_this()] {
-        const auto self = weak.lock();
-        if (!self) return;
-        const auto found = self->updated_rules().stuck(self->stuck_.patience());
-        const auto& entries = self->entries_;
-        const bool permits = !entries.empty() && entries.begin()->second.how.rules.passing;
-        self->stuck_.tell(found, permits ? "permits" : "a lock", self->directory_,
-                          self->stuck_report());
-    };
-}
-
-void lock_queue::notify_observers() {
+void lock_queue::after_actions() {
+    if (observers_ == 0) return;
     std::vector<std::shared_ptr<queue_user>> all;
     for (const auto& [key, entry] : entries_)
         if (entry.user) all.push_back(entry.user);
@@ -53,12 +32,12 @@ void lock_queue::carry_out(const rules::queue_act::create& a) {
                          how.data,
                          {.mode = create_mode::ephemeral_sequential, .acl = how.acl, .ttl = {}}},
         [self = shared_from_this(), a](const native::reply& r) {
-            self->updated_rules().created(a.key, a.id,
-                                          {.result = rules::judge(rules::request::create, r.rc),
-                                           .code = r.rc,
-                                           .name = rules::name_of(r.value),
-                                           .czxid = r.stat ? r.stat->czxid : 0});
-            self->carry_out();
+            self->report(
+                &rules::queue::created, a.key, a.id,
+                rules::queue::created_answer{.result = rules::judge(rules::request::create, r.rc),
+                                             .code = r.rc,
+                                             .name = rules::name_of(r.value),
+                                             .czxid = r.stat ? r.stat->czxid : 0});
         },
         [this, key = a.key] { // the answer keeps the queue
             const auto it = entries_.find(key);
@@ -72,34 +51,27 @@ void lock_queue::carry_out(const rules::queue_act::list& a) {
         for (const auto& orphan : rules::orphans(names, self->core_.claims()))
             self->core_.sweeper().remove(self->path_of(orphan),
                                          *rules::own_id(orphan, self->core_.claims()), 0);
-        self->updated_rules().listed(result, code, names);
-        self->carry_out();
+        self->report(&rules::queue::listed, result, code, names);
     };
     if (a.settle)
-        list_after_barrier(core_, lane::lock_work, directory_, std::move(done));
+        list_after_barrier(core_.dispatcher(), core_.claims(), lane::lock_work, directory_,
+                           std::move(done));
     else
-        list(core_, lane::lock_work, directory_, std::move(done));
-}
-
-void lock_queue::carry_out(const rules::queue_act::make_parents&) {
-    make_directory(core_, directory_, persistent_parents_, [self = shared_from_this()](int code) {
-        self->updated_rules().parents_made(rules::judge(rules::request::create, code), code);
-        self->carry_out();
-    });
+        list(core_.dispatcher(), lane::lock_work, directory_, std::move(done));
 }
 
 void lock_queue::carry_out(const rules::queue_act::watch_blocker& a) {
-    read_node(a.name, false, [this, name = a.name](const read_result& seen) {
+    read_node(a.name, false, [this, name = a.name](const rules::queue::own_answer& seen) {
         // Without a watch the rules read the node again after a pause.
         const bool unwatched = seen.result == rules::outcome::done && !seen.watched;
-        updated_rules().blocker_watched(name, unwatched ? rules::outcome::later : seen.result);
+        report(&rules::queue::blocker_watched, name,
+               unwatched ? rules::outcome::later : seen.result);
     });
 }
 
 void lock_queue::carry_out(const rules::queue_act::watch_own& a) {
-    read_node(a.name, false, [this, a](const read_result& seen) {
-        updated_rules().own_watched(a.key, a.id,
-                                    {seen.result, seen.czxid, seen.watched, seen.revoke_requested});
+    read_node(a.name, false, [this, a](const rules::queue::own_answer& seen) {
+        report(&rules::queue::own_watched, a.key, a.id, seen);
     });
 }
 
@@ -123,33 +95,13 @@ void lock_queue::carry_out(const rules::queue_act::downgrade& a) {
             const bool executed_before = zookeeper_error(r.rc) == zk_errc::node_exists;
             const auto result =
                 executed_before ? rules::outcome::done : rules::judge(rules::request::create, r.rc);
-            self->updated_rules().downgraded(a.key, a.id, result, r.rc);
-            self->carry_out();
+            self->report(&rules::queue::downgraded, a.key, a.id, result, r.rc);
         });
 }
 
 void lock_queue::carry_out(const rules::queue_act::taint& a) {
     entries_.at(a.key).lost_create = true;
     core_.sweeper().taint(directory_, 0);
-}
-
-void lock_queue::carry_out(const rules::queue_act::pause&) {
-    if (!pause_) pause_ = core_.env().make_timer();
-    pause_->arm(core_.env().now() + retry_pause, [weak = weak_from_this()] {
-        const auto self = weak.lock();
-        if (!self) return;
-        self->updated_rules().resume();
-        self->carry_out();
-    });
-}
-
-void lock_queue::carry_out(const rules::queue_act::await_lease&) {
-    core_.lease().when_fit([weak = weak_from_this()] {
-        const auto self = weak.lock();
-        if (!self) return;
-        self->updated_rules().lease_renewed();
-        self->carry_out();
-    });
 }
 
 void lock_queue::carry_out(const rules::queue_act::warn&) {
@@ -168,9 +120,7 @@ void lock_queue::carry_out(const rules::queue_act::grant& a) {
 }
 
 void lock_queue::watch_held_node(rules::contender_key key) {
-    if (!entries_.contains(key)) return;
-    updated_rules().guard_own(key);
-    carry_out();
+    if (entries_.contains(key)) report(&rules::queue::guard_own, key);
 }
 
 void lock_queue::carry_out(const rules::queue_act::give_up& a) {
@@ -180,16 +130,7 @@ void lock_queue::carry_out(const rules::queue_act::give_up& a) {
 void lock_queue::carry_out(const rules::queue_act::fail& a) {
     const auto user = std::exchange(entries_.at(a.key).user, {});
     if (!user) return;
-    switch (a.reason) {
-    case rules::queue_act::why::refused:
-        return user->failed(zookeeper_error(a.code));
-    case rules::queue_act::why::sequence_exhausted:
-        return user->failed(errc::sequence_exhausted);
-    case rules::queue_act::why::session_expired:
-        return user->failed(errc::session_expired);
-    case rules::queue_act::why::not_connected:
-        return user->failed(errc::not_connected);
-    }
+    user->failed(failure_of(a.reason, a.code));
 }
 
 void lock_queue::carry_out(const rules::queue_act::request_revoke& a) {
@@ -216,7 +157,7 @@ void lock_queue::carry_out(const rules::queue_act::out& a) {
     if (entry.lost_create && entry.reserved > 0)
         core_.sweeper().taint(directory_, entry.reserved);
     else
-        core_.node_budget().give(entry.reserved);
+        core_.node_budget().release(entry.reserved);
 }
 
 /// Reads a node, with a watch if the budget allows one. For a node that the client may not read it
@@ -234,7 +175,7 @@ void lock_queue::read_node(const std::string& name, bool by_exists, read_done do
 }
 
 void lock_queue::node_read(const std::string& name, bool by_exists,
-                           std::optional<watch_table::waiter> waiter, const native::reply& r,
+                           std::optional<watch_table::waiter_id> waiter, const native::reply& r,
                            read_done done) {
     const auto result = rules::judge(rules::request::look, r.rc);
     const auto it = watches_.find(name); // after forget and a new read this is another watch
@@ -244,10 +185,9 @@ void lock_queue::node_read(const std::string& name, bool by_exists,
         return read_node(name, true, std::move(done));
     done(
         {result, r.stat ? r.stat->czxid : 0, waiter.has_value(), r.value == rules::revoke_message});
-    carry_out();
 }
 
-std::optional<watch_table::waiter> lock_queue::set_watch(const std::string& name) {
+std::optional<watch_table::waiter_id> lock_queue::set_watch(const std::string& name) {
     if (const auto it = watches_.find(name); it != watches_.end()) return it->second;
     const auto path = path_of(name);
     if (!core_.watches().room_for(path, watch_kind::data)) return std::nullopt;
@@ -264,8 +204,7 @@ std::optional<watch_table::waiter> lock_queue::set_watch(const std::string& name
 
 void lock_queue::on_node_event(const std::string& name, bool deleted) {
     watches_.erase(name);
-    updated_rules().node_event(name, deleted);
-    carry_out();
+    report(&rules::queue::node_event, name, deleted);
 }
 
 void lock_queue::forget_watch(const std::string& name, bool armed) {

@@ -2,11 +2,6 @@
 
 namespace paddock::detail {
 
-lock_queues& lock_queues::of(core& client) {
-    if (!client.queues) client.queues.reset(new lock_queues(client));
-    return static_cast<lock_queues&>(*client.queues);
-}
-
 std::shared_ptr<lock_queue> lock_queues::find(const std::string& directory,
                                               const rules::naming& names) {
     auto& known = queues_[{directory, names.marker()}];

@@ -14,7 +14,7 @@ namespace paddock::detail {
 /// The lock queues of one client, one for each lock in use. Strand only.
 class lock_queues final : public session_listener {
 public:
-    static lock_queues& of(core& client);
+    explicit lock_queues(core& client) : core_(client) {} ///< for core::use()
 
     std::shared_ptr<lock_queue> find(const std::string& directory, const rules::naming& names);
 
@@ -24,7 +24,6 @@ public:
     void on_closed(error_code why) override;
 
 private:
-    explicit lock_queues(core& client) : core_(client) {}
     std::vector<std::shared_ptr<lock_queue>> live_queues();
 
     core& core_;

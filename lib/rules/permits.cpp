@@ -6,9 +6,9 @@
 
 namespace paddock::rules {
 
-void permits::begin() {
+void permits::join() {
     at_ = stage::queued;
-    actions_.push_back(permit_act::enter{});
+    actions_.push_back(permit_act::join_queue{});
 }
 
 void permits::quit() {
@@ -33,7 +33,7 @@ void permits::place_lost() {
     if (at_ != stage::acquiring) return;
     give_up_nodes();
     at_ = stage::queued;
-    actions_.push_back(permit_act::enter{});
+    actions_.push_back(permit_act::join_queue{});
 }
 
 void permits::excluded() {
@@ -72,7 +72,7 @@ void permits::disconnected() {
 }
 
 void permits::expired() {
-    connected_ = pausing_ = awaiting_session_ = false;
+    connected_ = pausing_ = awaiting_lease_ = false;
     nodes_.clear(); // they ended with the session, and so did their ids
     unwanted_creates_.clear();
     switch (std::exchange(at_, stage::over)) {
@@ -83,7 +83,7 @@ void permits::expired() {
         if (how_.fail_on_expiry)
             actions_.push_back(permit_act::fail{permit_act::why::session_expired, 0});
         else
-            begin();
+            join();
         break;
     case stage::held:
         actions_.push_back(permit_act::lose{true});
@@ -94,8 +94,8 @@ void permits::expired() {
     leave_when_clear();
 }
 
-void permits::session_renewed() {
-    awaiting_session_ = false;
+void permits::lease_renewed() {
+    awaiting_lease_ = false;
     grant_or_wait();
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "rules/actions.hpp"
 #include "rules/claims.hpp"
 #include "rules/outcome.hpp"
 
@@ -19,9 +20,16 @@ namespace paddock::rules {
 /// requests in their order.
 namespace permit_act {
 
-struct enter {}; ///< join the semaphore's queue
-struct leave {}; ///< leave that queue, granted or not
-struct create {  ///< create a permit node, with this id in its name
+using common_act::await_lease;
+using common_act::lose;
+using common_act::make_parents;
+using common_act::pause;
+using common_act::taint;
+using common_act::why;
+
+struct join_queue {}; ///< join the semaphore's queue
+struct leave {};      ///< leave that queue, granted or not
+struct create {       ///< create a permit node, with this id in its name
     node_id id;
 };
 struct list { ///< list the permit nodes, with a watch on their directory
@@ -31,9 +39,8 @@ struct list { ///< list the permit nodes, with a watch on their directory
 struct read_permits { ///< read the node that says how many permits there are, with a watch
     std::uint64_t number;
 };
-struct make_parents {}; ///< create the missing components of the directory's path
-struct forget {};       ///< drop the watches on directory and counter
-struct watch_own {      ///< read an own permit node and watch it
+struct forget {};  ///< drop the watches on directory and counter
+struct watch_own { ///< read an own permit node and watch it
     node_id id;
     std::string name;
 };
@@ -41,29 +48,22 @@ struct sweep { ///< delete an own permit node, retry until it is gone, then rele
     node_id id;
     std::string name;
 };
-struct taint {};       ///< a lost create may still be executed in the directory
-struct pause {};       ///< call resume() after a pause
-struct await_lease {}; ///< call session_renewed() once the lease lasts long enough for a grant
 
 // Results of the acquisition.
 struct grant {
     std::vector<std::string> names; ///< of its permit nodes
 };
 struct give_up {}; ///< too few permits were free for an immediate acquisition
-enum class why { refused, session_expired, not_connected };
 struct fail {
     why reason;
     int code; ///< the ensemble's error code, if refused
-};
-struct lose { ///< a permit node of the hold was deleted, or its session expired
-    bool session_ended;
 };
 struct out {}; ///< the acquisition has ended; the sweeper deletes what nodes it still has
 
 } // namespace permit_act
 
 using permit_action =
-    std::variant<permit_act::enter, permit_act::leave, permit_act::create, permit_act::list,
+    std::variant<permit_act::join_queue, permit_act::leave, permit_act::create, permit_act::list,
                  permit_act::read_permits, permit_act::make_parents, permit_act::forget,
                  permit_act::watch_own, permit_act::sweep, permit_act::taint, permit_act::pause,
                  permit_act::await_lease, permit_act::grant, permit_act::give_up, permit_act::fail,
@@ -90,7 +90,7 @@ public:
     permits(claims& ids, permit_terms how) : ids_(ids), how_(how) {}
 
     // Calls of the application.
-    void begin();
+    void join();
     void quit();      ///< ends an acquisition that is not granted
     void release();   ///< gives all permits back
     void guard_own(); ///< watch the permit nodes of the hold
@@ -105,8 +105,8 @@ public:
     void disconnected();
     void expired();
     /// As rules::queue::lease().
-    void session_fit(bool fit) noexcept { session_fit_ = fit; }
-    void session_renewed();
+    void lease(bool fit) noexcept { lease_fit_ = fit; }
+    void lease_renewed();
 
     // The answers to the actions, and the watches' events.
     struct created_answer {
@@ -188,8 +188,8 @@ private:
     std::uint64_t counter_reads_sent_ = 0;
     bool making_parents_ = false;
     bool pausing_ = false;
-    bool session_fit_ = true;
-    bool awaiting_session_ = false;
+    bool lease_fit_ = true;
+    bool awaiting_lease_ = false;
     bool watch_nodes_ = false;
     bool out_sent_ = false;
     std::vector<permit_action> actions_;

@@ -114,8 +114,8 @@ void permits::grant_or_wait() {
 }
 
 void permits::grant() {
-    if (!session_fit_) {
-        if (!std::exchange(awaiting_session_, true)) actions_.push_back(permit_act::await_lease{});
+    if (!lease_fit_) {
+        if (!std::exchange(awaiting_lease_, true)) actions_.push_back(permit_act::await_lease{});
         return;
     }
     at_ = stage::held;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "rules/actions.hpp"
 #include "rules/claims.hpp"
 #include "rules/names.hpp"
 #include "rules/outcome.hpp"
@@ -24,6 +25,11 @@ using contender_key = std::uint64_t;
 /// the actions, so a listing shows the node that was created just before it.
 namespace queue_act {
 
+using common_act::await_lease;
+using common_act::make_parents;
+using common_act::pause;
+using common_act::why;
+
 struct create { ///< create the contender's node, with this id in its name
     contender_key key;
     node_id id;
@@ -31,8 +37,7 @@ struct create { ///< create the contender's node, with this id in its name
 struct list {    ///< list the directory
     bool settle; ///< behind a barrier, so that it shows which lost creates were executed
 };
-struct make_parents {}; ///< create the missing components of the directory's path
-struct watch_blocker {  ///< read a foreign node and watch it
+struct watch_blocker { ///< read a foreign node and watch it
     std::string name;
 };
 struct watch_own { ///< read a contender's own node and watch it
@@ -57,9 +62,7 @@ struct downgrade { ///< atomically replace a node by one with the same sequence 
 struct taint { ///< a lost create of this contender may still be executed in the directory
     contender_key key;
 };
-struct pause {};       ///< call resume() after a pause
-struct await_lease {}; ///< call lease_renewed() once the lease lasts long enough for a grant
-struct warn {};        ///< half of the directory's sequence numbers are used up
+struct warn {}; ///< half of the directory's sequence numbers are used up
 
 // Results for the contenders.
 struct grant {
@@ -70,7 +73,6 @@ struct grant {
 struct give_up { ///< an immediate contender found the lock taken
     contender_key key;
 };
-enum class why { refused, sequence_exhausted, session_expired, not_connected };
 struct fail {
     contender_key key;
     why reason;

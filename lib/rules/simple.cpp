@@ -8,7 +8,7 @@ namespace paddock::rules {
 
 /// An immediate caller causes no write while the lock is taken: the known state decides first, then
 /// a glance.
-void simple::enter(caller_key key, bool immediate) {
+void simple::join(caller_key key, bool immediate) {
     if (!immediate) {
         callers_.push_back({key, false, now_});
         advance();

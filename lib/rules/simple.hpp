@@ -1,5 +1,6 @@
 #pragma once
 
+#include "rules/actions.hpp"
 #include "rules/claims.hpp"
 #include "rules/outcome.hpp"
 #include "rules/stuck.hpp"
@@ -20,6 +21,13 @@ using caller_key = std::uint64_t;
 /// order, so a look shows the result of the race before it.
 namespace simple_act {
 
+using common_act::await_lease;
+using common_act::lose;
+using common_act::make_parents;
+using common_act::pause;
+using common_act::taint;
+using common_act::why;
+
 struct glance { ///< read whether the lock's node exists
     caller_key key;
 };
@@ -32,15 +40,11 @@ struct race {        ///< create the marker and the lock's node in one multi, wi
 struct look { ///< read the lock's node, with a watch if the budget allows one
     std::uint64_t number;
 };
-struct forget {};       ///< drop that watch
-struct make_parents {}; ///< create the missing components of the directory's path
-struct sweep { ///< delete, retry until it is gone, release id and reservation, call swept()
+struct forget {}; ///< drop that watch
+struct sweep {    ///< delete, retry until it is gone, release id and reservation, call swept()
     node_id id;
     bool both; ///< the marker and the lock's node in one multi; else the marker alone
 };
-struct taint {};       ///< a lost race may still be executed
-struct pause {};       ///< call resume() after a pause
-struct await_lease {}; ///< call lease_renewed() once the lease lasts long enough for a grant
 
 // Results for the callers.
 struct grant {
@@ -51,14 +55,10 @@ struct grant {
 struct give_up { ///< the lock is taken, and the caller is immediate
     caller_key key;
 };
-enum class why { refused, session_expired, not_connected, over_budget };
 struct fail {
     caller_key key;
     why reason;
     int code; ///< the ensemble's error code, if refused
-};
-struct lose { ///< the node of the hold was deleted, or its session expired
-    bool session_ended;
 };
 
 } // namespace simple_act
@@ -87,10 +87,10 @@ public:
     simple(claims& ids, simple_terms how) : ids_(ids), how_(how) {}
 
     // Calls of the application.
-    void enter(caller_key key, bool immediate); ///< immediate: gives up unless granted at once
-    void quit(caller_key key);                  ///< a caller that is not granted leaves
-    void release(node_id id);                   ///< the hold gives the lock back
-    void gone(node_id id);                      ///< the hold has found its node deleted
+    void join(caller_key key, bool immediate); ///< immediate: gives up unless granted at once
+    void quit(caller_key key);                 ///< a caller that is not granted leaves
+    void release(node_id id);                  ///< the hold gives the lock back
+    void gone(node_id id);                     ///< the hold has found its node deleted
 
     // Events of the session.
     void connected();

@@ -9,42 +9,41 @@
 
 namespace paddock::detail {
 
-/// What a node with a sequence number takes of the budget of nodes: its path, as a dying session's
-/// last transaction has it.
+/// The bytes of the node budget that a sequential node uses: its path, as the transaction that ends
+/// its session contains it.
 inline std::size_t node_bytes(std::string_view directory, std::string_view prefix) noexcept {
     constexpr std::size_t slash = 1, longest_sequence = 11, length_field = 4;
     return directory.size() + slash + prefix.size() + longest_sequence + length_field;
 }
 
-/// A number of bytes that may be in use at one time. Who finds no room waits in a queue, first
-/// come, first served. Strand only.
+/// Limits the bytes in use at one time. Reservations without room wait in FIFO order. Strand only.
 class budget {
 public:
-    using turn = std::uint64_t; ///< 0: nobody
+    using waiter_id = std::uint64_t; ///< 0: none
     explicit budget(std::size_t limit) : limit_(limit) {}
 
-    /// Whether so many bytes fit at all, when nothing else is in use.
-    bool possible(std::size_t bytes) const noexcept { return bytes <= limit_; }
+    /// Whether so many bytes fit when no others are in use.
+    bool can_fit(std::size_t bytes) const noexcept { return bytes <= limit_; }
 
-    /// Whether there is room, and nobody else waits for it; then it is taken.
-    bool take(std::size_t bytes) {
+    /// Reserves the bytes if there is room and no other reservation waits.
+    bool reserve(std::size_t bytes) {
         if (!waiting_.empty() || !fits(bytes)) return false;
         used_ += bytes;
         return true;
     }
 
-    /// Calls `taken` when there is room and this is first in the queue, from within give() or
-    /// stop_waiting(). The bytes must be possible(): others wait behind these.
-    turn wait(std::size_t bytes, unique_function<void()> taken) {
-        waiting_.emplace(++last_, waiter{bytes, std::move(taken)});
-        return last_;
+    /// Calls `reserved` from within release() or stop_waiting(), once there is room and all earlier
+    /// waiters are served. Requires can_fit(bytes), or all later waiters would wait for ever.
+    waiter_id wait(std::size_t bytes, unique_function<void()> reserved) {
+        waiting_.emplace(++last_id_, waiter{bytes, std::move(reserved)});
+        return last_id_;
     }
-    void stop_waiting(turn which) {
-        waiting_.erase(which);
+    void stop_waiting(waiter_id id) {
+        waiting_.erase(id);
         serve();
     }
 
-    void give(std::size_t bytes) {
+    void release(std::size_t bytes) {
         used_ -= bytes;
         serve();
     }
@@ -54,7 +53,7 @@ public:
 private:
     struct waiter {
         std::size_t bytes;
-        unique_function<void()> taken;
+        unique_function<void()> reserved;
     };
     bool fits(std::size_t bytes) const noexcept { return used_ + bytes <= limit_; }
     void serve() {
@@ -62,14 +61,14 @@ private:
             auto next = std::move(waiting_.begin()->second);
             waiting_.erase(waiting_.begin());
             used_ += next.bytes;
-            next.taken();
+            next.reserved();
         }
     }
 
     std::size_t limit_;
     std::size_t used_ = 0;
-    turn last_ = 0;
-    std::map<turn, waiter> waiting_;
+    waiter_id last_id_ = 0;
+    std::map<waiter_id, waiter> waiting_;
 };
 
 } // namespace paddock::detail

@@ -15,7 +15,7 @@ inline error_code zookeeper_error(int code) noexcept {
     return code == 0 ? error_code() : error_code(code, zookeeper_category());
 }
 
-/// One request of the application from its start to its completion.
+/// An application call that consists of one request.
 template <typename... Result>
 class call final : public pending_call<Result...> {
 public:
@@ -27,17 +27,18 @@ public:
     call(std::shared_ptr<core> client, handler<void(error_code, Result...)>&& h)
         : pending_call<Result...>(std::move(client), std::move(h)) {}
 
-    /// Repeat it when its answer was lost: for what changes nothing.
+    /// Sends the request again if its answer is lost. For requests that change nothing.
     void repeatable() noexcept { repeatable_ = true; }
-    /// Sees the raw answer before it is judged, and may turn it into an error. Also when the caller
-    /// has been told already that the call was cancelled.
+    /// Turns the answer into the call's error code. Runs even if the call was cancelled before the
+    /// answer came.
     std::function<error_code(const native::reply&)> on_answer;
-    /// Hears that the call has failed after `begin`, just before the caller does.
+    /// Runs just before the call completes with an error, if `begin` was successful.
     std::function<void(error_code)> on_failure;
 
-    /// On any thread. `begin` runs on the strand, before the request is sent, and may prevent it.
-    void launch(std::shared_ptr<const request> what, read r,
-                std::function<error_code()> begin = {}) {
+    /// Any thread. `begin` runs on the strand before the request is sent; if it returns an error,
+    /// the call fails with that error, and the request is not sent.
+    void start(std::shared_ptr<const request> what, read r,
+               std::function<error_code()> begin = {}) {
         what_ = std::move(what);
         read_ = std::move(r);
         this->start_open([this, begin = std::move(begin)] {
@@ -47,11 +48,11 @@ public:
         });
     }
 
-    void launch(request what, read r, std::function<error_code()> begin = {}) {
-        launch(std::make_shared<const request>(std::move(what)), std::move(r), std::move(begin));
+    void start(request what, read r, std::function<error_code()> begin = {}) {
+        start(std::make_shared<const request>(std::move(what)), std::move(r), std::move(begin));
     }
 
-    /// On any thread, instead of launch().
+    /// Any thread, instead of start().
     void refuse(error_code why) { fail(why); }
 
 private:
@@ -59,7 +60,7 @@ private:
         client()->dispatcher().submit(
             lane::user, what_,
             [self = this->shared_from_this(), this](const native::reply& r) { answered(r); },
-            [this] { return open(); }); // the answer keeps the call
+            [this] { return open(); }); // the answer's callback keeps the call alive
     }
 
     void answered(const native::reply& reply) {

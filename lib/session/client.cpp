@@ -51,24 +51,24 @@ void client::start_close(detail::handler<void(error_code)> h, core_ptr core) {
 
 namespace {
 
-/// Waits for a state that is not `seen` and that `enough` accepts.
+/// Waits for a state other than `seen` that meets the condition.
 template <typename... Result>
 class state_wait final : public detail::pending_call<Result...> {
 public:
-    using judge = error_code (*)(const detail::core&, client_state, bool& enough);
+    using condition = error_code (*)(const detail::core&, client_state, bool& met);
     using detail::pending_call<Result...>::pending_call;
     using detail::pending_call<Result...>::client;
 
-    void wait(client_state seen, judge how) {
-        this->start([this, seen, how] {
+    void wait(client_state seen, condition check) {
+        this->start([this, seen, check] {
             client()->start();
             if (seen == client_state::closed && client()->closed())
-                return finish(client()->close_reason()); // there is no next state
-            waits_ = client()->when_not(seen, [self = self(), how](client_state now) {
-                bool enough = false;
-                const auto result = how(*self->client(), now, enough);
-                if (enough) self->finish(result);
-                return !enough;
+                return finish(client()->close_reason()); // closed is the last state
+            waiter_ = client()->when_not(seen, [self = self(), check](client_state now) {
+                bool met = false;
+                const auto result = check(*self->client(), now, met);
+                if (met) self->finish(result);
+                return !met;
             });
         });
     }
@@ -81,14 +81,14 @@ private:
     void cancelled() override { finish(asio::error::operation_aborted); }
 
     void finish(error_code result) {
-        client()->stop_waiting(std::exchange(waits_, 0));
+        client()->stop_waiting(std::exchange(waiter_, 0));
         if constexpr (sizeof...(Result) == 0)
             this->complete(result);
         else
             this->complete(result, client()->state());
     }
 
-    detail::core::state_waiter_id waits_ = 0;
+    detail::core::state_waiter_id waiter_ = 0;
 };
 
 } // namespace
@@ -96,8 +96,8 @@ private:
 void client::start_connect(detail::handler<void(error_code)> h, core_ptr core) {
     const auto wait = std::make_shared<state_wait<>>(core, std::move(h));
     wait->wait(client_state::connecting,
-               [](const detail::core& c, client_state now, bool& enough) -> error_code {
-                   enough = now == client_state::connected || now == client_state::closed;
+               [](const detail::core& c, client_state now, bool& met) -> error_code {
+                   met = now == client_state::connected || now == client_state::closed;
                    return now == client_state::closed ? c.close_reason() : error_code();
                });
 }
@@ -105,8 +105,8 @@ void client::start_connect(detail::handler<void(error_code)> h, core_ptr core) {
 void client::start_next_state(detail::handler<void(error_code, client_state)> h, core_ptr core,
                               client_state seen) {
     const auto wait = std::make_shared<state_wait<client_state>>(core, std::move(h));
-    wait->wait(seen, [](const detail::core&, client_state, bool& enough) -> error_code {
-        enough = true;
+    wait->wait(seen, [](const detail::core&, client_state, bool& met) -> error_code {
+        met = true;
         return {};
     });
 }

@@ -7,9 +7,9 @@ namespace paddock::detail {
 
 namespace {
 /// Stands for the end of the list of what is given back.
-struct last_return final : returnable {
-    void released_elsewhere() override {}
-} no_more_returns;
+struct last_return final : releasable {
+    void release_on_strand() override {}
+} releases_ended;
 
 /// What a request is besides the paths in it.
 constexpr std::size_t request_envelope = 64;
@@ -24,14 +24,14 @@ core::core(asio::any_io_executor io, world outside, std::vector<native::server_a
     , servers_(std::move(servers))
     , root_(std::move(root))
     , options_(std::move(options))
-    , lease_(*this, options_.lease)
+    , lease_({*env_, clock_, dispatcher_, log_, [this] { change_server(); }}, options_.lease)
     , dispatcher_(*env_,
                   {options_.budgets.requests_in_flight, options_.budgets.request_bytes_in_flight},
                   lease_)
     , watches_(dispatcher_, std::min(options_.budgets.watched_path_bytes,
                                      options_.max_request_bytes - request_envelope))
     , nodes_(std::min(options_.budgets.node_path_bytes, options_.max_request_bytes))
-    , sweeper_(*this)
+    , sweeper_(*env_, dispatcher_, claims_, nodes_, log_)
     , young_holds_(*env_) {}
 
 core::~core() { stop_pump(); }
@@ -64,14 +64,15 @@ void core::listen(std::weak_ptr<session_listener> listener) {
 }
 
 template <typename Tell>
-void core::tell_rooms(Tell tell) {
-    if (queues) tell(*queues);
+void core::tell_listeners(Tell tell) {
+    for (const auto& [type, service] : services_)
+        tell(*service);
     const auto all = listeners_; // some may come while the others are told
     for (const auto& one : all)
         if (const auto listener = one.lock()) tell(*listener);
 }
 
-void core::enter(client_state next) {
+void core::set_state(client_state next) {
     state_.store(next, std::memory_order_release);
     state_waiters rest;
     for (auto& [id, waiter] : std::exchange(state_waiters_, {}))
@@ -96,17 +97,17 @@ void core::on_connected(std::uint64_t) noexcept {
     timeout_.store(pump_->session_timeout().count(), std::memory_order_release);
     dispatcher_.connect(*pump_);
     lease_.on_connected(new_session, pump_->connected_since(), session_timeout());
-    enter(client_state::connected);
-    sweeper_.on_connected();
-    tell_rooms([](session_listener& listener) { listener.on_connected(); });
-    dispatcher_.release();
+    set_state(client_state::connected);
+    sweeper_.on_connected(session_timeout());
+    tell_listeners([](session_listener& listener) { listener.on_connected(); });
+    dispatcher_.start_sending();
 }
 
 void core::on_disconnected() noexcept {
-    enter(client_state::suspended);
+    set_state(client_state::suspended);
     lease_.on_suspended();
     sweeper_.on_suspended();
-    tell_rooms([](session_listener& listener) { listener.on_suspended(); });
+    tell_listeners([](session_listener& listener) { listener.on_suspended(); });
     dispatcher_.disconnect();
 }
 
@@ -124,15 +125,15 @@ void core::on_session_ended(error_code why) noexcept {
 void core::next_epoch() {
     session_.store(0, std::memory_order_release);
     timeout_.store(0, std::memory_order_release);
-    enter(client_state::expired);
+    set_state(client_state::expired);
     lease_.end();
     dispatcher_.end_session();
     stop_pump();
     sweeper_.on_session_ended();
     watches_.end_session(errc::session_expired);
-    tell_rooms([](session_listener& listener) { listener.on_expired(); });
+    tell_listeners([](session_listener& listener) { listener.on_expired(); });
     if (closed()) return;
-    enter(client_state::connecting);
+    set_state(client_state::connecting);
     open_session();
 }
 
@@ -145,14 +146,14 @@ void core::close(error_code why) {
     close_reason_ = why;
     session_.store(0, std::memory_order_release);
     timeout_.store(0, std::memory_order_release);
-    enter(client_state::closed);
+    set_state(client_state::closed);
     lease_.end();
     dispatcher_.close();
     watches_.close(why);
     young_holds_.clear();
-    tell_rooms([why](session_listener& listener) { listener.on_closed(why); });
+    tell_listeners([why](session_listener& listener) { listener.on_closed(why); });
     sweeper_.on_session_ended();
-    end_returns();
+    end_releases();
     if (wakeup_) wakeup_->stop();
     state_waiters_.clear();
     if (pump_)
@@ -169,36 +170,36 @@ void core::change_server() {
 }
 
 void core::trouble(trouble_kind kind, std::string_view what) noexcept {
-    if (env_) log_.tell(kind, what, env_->now());
+    if (env_) log_.write(kind, what, env_->now());
 }
 
-void core::expect_returns() {
-    if (!wakeup_) wakeup_ = env_->make_wakeup([this] { take_returns(); });
+void core::prepare_releases() {
+    if (!wakeup_) wakeup_ = env_->make_wakeup([this] { run_pending_releases(); });
 }
 
-void core::give_back(std::shared_ptr<returnable> what) noexcept {
+void core::release_later(std::shared_ptr<releasable> what) noexcept {
     auto* const raw = what.get();
     raw->self_ = std::move(what);
-    auto* newest = returned_.load();
+    auto* newest = pending_releases_.load();
     do {
-        if (newest == &no_more_returns) { // its end has come: it only has to be destroyed
+        if (newest == &releases_ended) { // its end has come: it only has to be destroyed
             const auto last = std::move(raw->self_);
             return;
         }
         raw->next_ = newest;
-    } while (!returned_.compare_exchange_weak(newest, raw));
+    } while (!pending_releases_.compare_exchange_weak(newest, raw));
     if (!newest) wakeup_->notify();
 }
 
-void core::take_returns() noexcept {
-    if (returned_.load() != &no_more_returns) take(returned_.exchange(nullptr));
+void core::run_pending_releases() noexcept {
+    if (pending_releases_.load() != &releases_ended) take(pending_releases_.exchange(nullptr));
 }
 
-void core::end_returns() noexcept { take(returned_.exchange(&no_more_returns)); }
+void core::end_releases() noexcept { take(pending_releases_.exchange(&releases_ended)); }
 
 /// In the order in which they were given back.
-void core::take(returnable* newest) noexcept {
-    returnable* oldest = nullptr;
+void core::take(releasable* newest) noexcept {
+    releasable* oldest = nullptr;
     while (newest) {
         auto* const next = std::exchange(newest->next_, oldest);
         oldest = std::exchange(newest, next);
@@ -206,7 +207,7 @@ void core::take(returnable* newest) noexcept {
     while (oldest) {
         const auto self = std::move(oldest->self_);
         oldest = std::exchange(oldest->next_, nullptr);
-        if (!closed()) self->released_elsewhere();
+        if (!closed()) self->release_on_strand();
     }
 }
 
@@ -232,7 +233,7 @@ void core::after_fork() noexcept {
 void core::shutdown() noexcept {
     close(errc::closed);
     stop_pump();
-    queues.reset();
+    services_.clear();
     env_.reset();
     io_ = {};
 }

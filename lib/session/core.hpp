@@ -22,6 +22,8 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <typeindex>
+#include <typeinfo>
 #include <vector>
 
 namespace paddock::detail {
@@ -39,15 +41,15 @@ public:
 
 /// Something that a destructor gives back from any thread, without allocating: it brings the link
 /// of the list, and the reference that keeps it alive until the strand has taken it.
-class returnable {
+class releasable {
 public:
-    virtual ~returnable() = default;
-    virtual void released_elsewhere() = 0; ///< on the strand
+    virtual ~releasable() = default;
+    virtual void release_on_strand() = 0; ///< on the strand
 
 private:
     friend class core;
-    std::shared_ptr<returnable> self_;
-    returnable* next_ = nullptr;
+    std::shared_ptr<releasable> self_;
+    releasable* next_ = nullptr;
 };
 
 /// What a core is made of besides its options; a simulation brings its own.
@@ -81,7 +83,7 @@ public:
         if (env_) env_->post(std::move(task)); // else the execution context is gone
     }
     /// Has it come back on the strand; only destroys it when the client has been closed.
-    void give_back(std::shared_ptr<returnable> what) noexcept;
+    void release_later(std::shared_ptr<releasable> what) noexcept;
 
     environment& env() noexcept { return *env_; }
     class dispatcher& dispatcher() noexcept {
@@ -119,15 +121,21 @@ public:
     state_waiter_id when_not(client_state seen, unique_function<bool(client_state)> tell);
     void stop_waiting(state_waiter_id id) { state_waiters_.erase(id); }
 
-    /// From now on give_back() works. Before the first guard exists.
-    void expect_returns();
+    /// From now on release_later() works. Before the first guard exists.
+    void prepare_releases();
     /// Takes what has been given back so far. What comes to the strand later than a guard's end is
     /// to find the lock released.
-    void take_returns() noexcept;
+    void run_pending_releases() noexcept;
 
-    /// The room above, made by the first who needs it.
-    std::unique_ptr<session_listener> queues;
-    /// Somebody else there who wants to hear of the session, after the queues, as long as he lives.
+    /// The client's one object of this type, as with asio::use_service(): the first call makes it,
+    /// with the core as its argument. It hears of the session before the other listeners.
+    template <typename Service>
+    Service& use() {
+        auto& slot = services_[typeid(Service)];
+        if (!slot) slot = std::make_unique<Service>(*this);
+        return static_cast<Service&>(*slot);
+    }
+    /// The listener hears of the session as long as it lives.
     void listen(std::weak_ptr<session_listener> listener);
 
     /// The execution context is being destroyed: lets go of everything that belongs to it.
@@ -155,12 +163,12 @@ private:
     void open_session();
     void next_epoch();
     void stop_pump() noexcept;
-    void enter(client_state next);
+    void set_state(client_state next);
     void end();
-    void end_returns() noexcept;
-    void take(returnable* newest) noexcept;
+    void end_releases() noexcept;
+    void take(releasable* newest) noexcept;
     template <typename Tell>
-    void tell_rooms(Tell tell);
+    void tell_listeners(Tell tell);
 
     asio::any_io_executor io_;
     std::unique_ptr<environment> env_;
@@ -187,12 +195,13 @@ private:
     class sweeper sweeper_;
     class young_holds young_holds_;
     std::shared_ptr<native::pump> pump_;
-    std::vector<std::weak_ptr<session_listener>> listeners_; ///< besides the queues
+    std::map<std::type_index, std::unique_ptr<session_listener>> services_;
+    std::vector<std::weak_ptr<session_listener>> listeners_; ///< besides the services
     std::size_t tidy_listeners_at_ = 64;
 
-    /// The newest of what was given back; no_more_returns once the strand has looked for the last
+    /// The newest of what was given back; releases_ended once the strand has looked for the last
     /// time: from then on the thread that gives something back destroys it.
-    std::atomic<returnable*> returned_{nullptr};
+    std::atomic<releasable*> pending_releases_{nullptr};
     std::unique_ptr<wakeup> wakeup_; ///< as long as this lives: any thread may be about to use it
     bool ended_ = false;
     std::vector<unique_function<void()>> for_end_;

@@ -4,10 +4,10 @@
 
 namespace paddock::detail {
 
-/// A request that the C client has taken, and owns until it is answered.
-class dispatcher::in_flight final : public native::completion, public listed {
+/// A request that the C client has accepted, and owns until it is answered.
+class dispatcher::sent_request final : public native::completion, public list_hook {
 public:
-    in_flight(dispatcher& from, lane which, waiting&& one)
+    sent_request(dispatcher& from, lane which, queued_request&& one)
         : from_(&from)
         , by_(answered(*one.what))
         , bytes_(which == lane::lock_work ? bytes_of(*one.what) : 0)
@@ -15,10 +15,10 @@ public:
         , done_(std::move(one.done)) {
         if (bytes_ > 0) ++from.requests_;
         from.bytes_ += bytes_;
-        if (by_ != answered_by::server) ++from.beyond_;
-        from.under_way_.push_back(*this);
+        if (by_ != answered_by::server) ++from.leader_requests_;
+        from.in_flight_.push_back(*this);
     }
-    ~in_flight() override {
+    ~sent_request() override {
         auto* const from = leave();
         if (from && done_) from->refused_ = std::move(done_);
     }
@@ -26,13 +26,13 @@ public:
     void complete(const native::reply& reply) noexcept override {
         auto* const from = leave();
         if (!from) return; // abandoned
-        from->witness_.on_answer({by_, sent_, reply.rc});
+        from->observer_.on_answer({by_, sent_, reply.rc});
         auto done = std::exchange(done_, {});
         done(reply);
         from->drain();
     }
 
-    /// Answers it now; what the C client has to say about it later is ignored.
+    /// Answers it now; the C client's answer is ignored.
     void abandon(int code) {
         leave();
         auto done = std::exchange(done_, {});
@@ -40,26 +40,26 @@ public:
     }
 
 private:
-    /// Null if it has left before.
+    /// Removes it from the dispatcher; null if that was done before.
     dispatcher* leave() noexcept {
         auto* const from = std::exchange(from_, nullptr);
         if (!from) return nullptr;
         unlink();
-        if (by_ != answered_by::server) --from->beyond_;
+        if (by_ != answered_by::server) --from->leader_requests_;
         if (bytes_ > 0) --from->requests_;
         from->bytes_ -= bytes_;
         return from;
     }
 
-    dispatcher* from_; ///< as long as it counts there
+    dispatcher* from_; ///< null after leave()
     answered_by by_;
-    std::size_t bytes_; ///< that it takes of the window; 0 outside of it
+    std::size_t bytes_; ///< that it uses of the window; 0 in the other lanes
     boot_clock::time_point sent_;
     answer done_;
 };
 
-dispatcher::dispatcher(environment& env, limits window, answer_observer& sees)
-    : env_(env), window_(window), witness_(sees) {}
+dispatcher::dispatcher(environment& env, limits window, answer_observer& observer)
+    : env_(env), window_(window), observer_(observer) {}
 
 dispatcher::~dispatcher() = default;
 
@@ -73,13 +73,13 @@ void dispatcher::submit(lane which, std::shared_ptr<const request> what, answer 
 }
 
 void dispatcher::connect(native::pump& connection) {
-    connection_ = &connection; // first: what the refused callers ask for now goes out with it
-    released_ = false;
-    tell_refused();
+    connection_ = &connection; // first: refused callers submit again from within answer_refused()
+    sending_ = false;
+    answer_refused();
 }
 
-void dispatcher::release() {
-    released_ = true;
+void dispatcher::start_sending() {
+    sending_ = true;
     drain();
 }
 
@@ -90,23 +90,23 @@ void dispatcher::disconnect() {
 
 void dispatcher::end_session() {
     disconnect();
-    of(lane::urgent).clear(); // their nodes are gone with the session
+    of(lane::urgent).clear(); // the session's end has deleted their nodes
 }
 
 void dispatcher::close() {
     closed_ = true;
     connection_ = nullptr;
-    while (!under_way_.empty())
-        static_cast<in_flight&>(under_way_.front()).abandon(native::code::closing);
-    tell_refused();
+    while (!in_flight_.empty())
+        static_cast<sent_request&>(in_flight_.front()).abandon(native::code::closing);
+    answer_refused();
     for (const auto which : {lane::urgent, lane::lock_work, lane::user})
         refuse(which, native::code::closing);
 }
 
-/// While the connection is just going all requests stay where they are: each one that the pump
-/// refused would have to be made again by its caller.
+/// While the pump is about to lose the connection the requests stay in their lanes: the callers
+/// would have to submit again each one that the pump refuses.
 void dispatcher::drain() {
-    while (connection_ && released_ && connection_->ready()) {
+    while (connection_ && sending_ && connection_->ready()) {
         if (!send_one(lane::urgent) && !(window_open() && send_one(lane::lock_work)) &&
             !send_one(lane::user))
             return;
@@ -117,7 +117,7 @@ bool dispatcher::window_open() const noexcept {
     return requests_ < window_.requests && (bytes_ < window_.bytes || requests_ == 0);
 }
 
-/// Whether there was one.
+/// Returns whether the lane had a request.
 bool dispatcher::send_one(lane which) {
     if (of(which).empty()) return false;
     auto next = std::move(of(which).front());
@@ -127,10 +127,10 @@ bool dispatcher::send_one(lane which) {
         return true;
     }
     const auto what = next.what;
-    auto completion = std::make_unique<in_flight>(*this, which, std::move(next));
+    auto completion = std::make_unique<sent_request>(*this, which, std::move(next));
     const int code = connection_->submit(
         [&](native::calls& table) { return detail::send(*what, table, std::move(completion)); });
-    completion.reset(); // still ours when the C client has not taken it
+    completion.reset(); // not null if the C client has refused it
     if (auto refused = std::exchange(refused_, {})) answer_later(std::move(refused), code);
     return true;
 }
@@ -146,17 +146,17 @@ void dispatcher::answer_later(answer done, int code) {
             [done = std::move(done), code]() mutable { done(native::reply{.rc = code}); });
     refusals_->push_back({code, std::move(done)});
     env_.post([all = refusals_] {
-        if (!all->empty()) tell_first(*all);
+        if (!all->empty()) answer_first(*all);
     });
 }
 
-void dispatcher::tell_refused() {
+void dispatcher::answer_refused() {
     for (auto count = refusals_->size(); count > 0 && !refusals_->empty(); --count)
-        tell_first(*refusals_);
+        answer_first(*refusals_);
 }
 
-void dispatcher::tell_first(std::deque<refusal>& all) {
-    auto [code, done] = std::move(all.front()); // it may be the next one's turn from within
+void dispatcher::answer_first(std::deque<refusal>& all) {
+    auto [code, done] = std::move(all.front()); // done() may come back here
     all.pop_front();
     done(native::reply{.rc = code});
 }

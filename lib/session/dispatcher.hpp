@@ -15,38 +15,38 @@
 
 namespace paddock::detail {
 
-/// Before what could not be done is tried again.
+/// The pause before a failed request is sent again.
 inline constexpr std::chrono::milliseconds retry_pause{250};
 
-/// Who goes first: what must be deleted, then the work of queues, then the application.
+/// In order of precedence: deletes that must happen, requests of locks, application requests.
 enum class lane { urgent, lock_work, user };
 
-/// A request that the ensemble has answered.
-struct sighting {
+/// The answer to a request, as far as the lease needs to know it.
+struct observed_answer {
     answered_by by;
     boot_clock::time_point sent;
     int code;
 };
 
-/// Hears of every answer, just before whoever asked.
+/// Receives every answer just before the sender of the request does.
 class answer_observer {
 public:
-    virtual void on_answer(const sighting& seen) = 0;
+    virtual void on_answer(const observed_answer& answer) = 0;
 
 protected:
     ~answer_observer() = default;
 };
 
-/// The one way to the ensemble. Requests wait here while there is no connection, or the pump is
-/// about to lose it, and the requests of queues also while too many of them are under way. Those of
-/// one lane go out in the order in which they came. Strand only.
+/// Sends all requests of a client. Requests wait here while there is no connection, or while the
+/// pump is about to lose it; requests of locks also while too many of them are in flight. The
+/// requests of one lane are sent in the order of submit(). Strand only.
 ///
-/// A request that was not sent is answered before the rooms above hear of the next connection: then
-/// they make their requests again, and each of them must know by then which ones were not sent.
+/// A request that was not sent is answered before the listeners learn of the next connection: then
+/// they send their requests again, so they must know by then which ones were not sent.
 class dispatcher {
 public:
     using answer = unique_function<void(const native::reply&)>;
-    /// Whether a request that has waited here is still to be sent.
+    /// Whether a request that has waited here is still wanted.
     using wanted = unique_function<bool()>;
 
     struct limits {
@@ -54,47 +54,48 @@ public:
         std::size_t bytes;
     };
 
-    dispatcher(environment& env, limits window, answer_observer& sees);
+    dispatcher(environment& env, limits window, answer_observer& observer);
     ~dispatcher();
 
-    /// Never answers from within. A request that is not wanted any more when its turn comes is not
-    /// sent, and answered with code::invalid_state.
+    /// Never calls `done` from within. A request that is no longer wanted when it is its turn is
+    /// not sent, but answered with code::invalid_state.
     void submit(lane which, std::shared_ptr<const request> what, answer done, wanted still = {});
     void submit(lane which, request what, answer done, wanted still = {}) {
         submit(which, std::make_shared<const request>(std::move(what)), std::move(done),
                std::move(still));
     }
 
-    /// Whether everything that is under way is answered by the server at hand.
-    bool only_reads() const noexcept { return beyond_ == 0; }
+    /// Whether the connected server alone answers all requests in flight.
+    bool only_reads() const noexcept { return leader_requests_ == 0; }
 
-    /// A connection is up. Answers that say "not sent" and are still on their way are given now.
-    /// Nothing is sent before release(), so that the order of lanes holds
-    /// whatever the order in which the rooms above wake up.
+    /// The connection is up. Posted answers for requests that were not sent are given now. Nothing
+    /// is sent before start_sending(), so that the lanes keep their precedence whatever the order
+    /// in which the listeners submit.
     void connect(native::pump& connection);
-    void release();
+    void start_sending();
 
-    /// The connection is lost. The requests of queues that were not sent are answered with
-    /// code::invalid_state; what is urgent, and the application's, waits for the next one.
+    /// The connection is lost. Requests of locks that were not sent are answered with
+    /// code::invalid_state; urgent and application requests wait for the next connection.
     void disconnect();
 
-    /// The session is over, and what its queues and deletes wanted with it.
+    /// The session has ended: drops the requests of its locks and its deletes.
     void end_session();
 
-    /// Answers everything, what is under way too, now and from now on, with code::closing.
+    /// Answers all present requests, including those in flight, and all later ones with
+    /// code::closing.
     void close();
 
 private:
-    struct waiting {
+    struct queued_request {
         std::shared_ptr<const request> what;
         answer done;
         wanted still;
     };
-    /// In the list of what is under way.
-    struct listed : boost::intrusive::list_base_hook<
-                        boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {};
-    class in_flight;
-    using queue = std::deque<waiting>;
+    /// Links a request into the list of requests in flight.
+    struct list_hook : boost::intrusive::list_base_hook<
+                           boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {};
+    class sent_request;
+    using queue = std::deque<queued_request>;
     struct refusal {
         int code;
         answer done;
@@ -106,22 +107,22 @@ private:
     bool window_open() const noexcept;
     void refuse(lane which, int code);
     void answer_later(answer done, int code);
-    void tell_refused();
-    static void tell_first(std::deque<refusal>& all);
+    void answer_refused();
+    static void answer_first(std::deque<refusal>& all);
 
     environment& env_;
     limits window_;
-    answer_observer& witness_;
+    answer_observer& observer_;
     native::pump* connection_ = nullptr;
-    bool released_ = false;
+    bool sending_ = false;
     bool closed_ = false;
     std::array<queue, 3> queues_;
-    boost::intrusive::list<listed, boost::intrusive::constant_time_size<false>> under_way_;
-    std::size_t requests_ = 0; ///< of queues, under way
+    boost::intrusive::list<list_hook, boost::intrusive::constant_time_size<false>> in_flight_;
+    std::size_t requests_ = 0; ///< requests of locks in flight
     std::size_t bytes_ = 0;
-    std::size_t beyond_ = 0; ///< under way, and not for the server at hand alone
-    answer refused_;         ///< of a request that the C client did not take
-    /// Answers that are on their way: each has a task, unless the next connection is faster.
+    std::size_t leader_requests_ = 0; ///< requests in flight that the leader takes part in
+    answer refused_; ///< the callback of a request that the C client has just refused
+    /// Answers for requests that were not sent: a posted task gives each, or the next connect().
     std::shared_ptr<std::deque<refusal>> refusals_ = std::make_shared<std::deque<refusal>>();
 };
 

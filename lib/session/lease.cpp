@@ -1,7 +1,6 @@
 #include "session/lease.hpp"
 
 #include "rules/outcome.hpp"
-#include "session/core.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -17,15 +16,15 @@ rules::lease_wishes wishes_of(const lease_options& o) {
             .by_sync = o.proof == lease_proof::sync};
 }
 
-/// Any node will do, and this one of ZooKeeper's own is always there.
-constexpr const char* somewhere = "/zookeeper";
+/// ZooKeeper's own node, which always exists.
+constexpr const char* known_node = "/zookeeper";
 
 } // namespace
 
-lease::lease(core& session, const lease_options& wishes)
-    : core_(session)
-    , wishes_(wishes_of(wishes))
-    , term_(std::make_shared<lease_term>(core_.clock(), boot_clock::time_point{})) {}
+lease::lease(lease_parts parts, const lease_options& options)
+    : parts_(std::move(parts))
+    , wishes_(wishes_of(options))
+    , term_(std::make_shared<lease_term>(parts_.clock, boot_clock::time_point{})) {}
 
 boot_clock::time_point lease::given_up_at() const noexcept {
     return clock_ ? until_ - clock_->timing().margin : until_;
@@ -34,11 +33,11 @@ boot_clock::time_point lease::given_up_at() const noexcept {
 bool lease::fit() const noexcept {
     if (lapsed_) return false;
     const auto& timing = clock_->timing();
-    return core_.env().now() + timing.least <= given_up_at() && term_->alive();
+    return parts_.env.now() + timing.least <= given_up_at() && term_->alive();
 }
 
 void lease::when_fit(unique_function<void()> tell) {
-    if (waiting_.empty()) waiting_since_ = core_.env().now();
+    if (waiting_.empty()) waiting_since_ = parts_.env.now();
     waiting_.push_back(std::move(tell));
     if (waiting_.size() == 1 && beat_) prove(true);
 }
@@ -51,18 +50,18 @@ void lease::keep(lease_user& user) {
 void lease::on_connected(bool new_session, boot_clock::time_point handshake,
                          boot_clock::duration timeout) {
     const bool shorter = !new_session && timeout < clock_->timing().timeout;
-    if (shorter) { // servers with other limits: what was promised does not hold here
+    if (shorter) { // a server with other limits: the session may end before the present term
         term_->end();
-        until_ = core_.env().now();
+        until_ = parts_.env.now();
         lapse();
     }
     if (new_session || shorter) clock_.emplace(rules::lease_timing_of(timeout, wishes_));
     clock_->connected(handshake);
-    // A quorum has made the session; but any server that knows it takes it on again.
+    // A quorum creates a session; a reconnect needs only one server that knows it.
     if (new_session) begin_term(handshake + timeout);
     last_touch_ = handshake;
-    beat_ = core_.env().make_timer();
-    patience_ = core_.env().make_timer();
+    beat_ = parts_.env.make_timer();
+    patience_ = parts_.env.make_timer();
     reading_ = false;
     beat();
 }
@@ -81,20 +80,20 @@ void lease::end() {
     waiting_.clear();
 }
 
-void lease::on_answer(const sighting& seen) {
+void lease::on_answer(const observed_answer& seen) {
     if (!clock_ || !rules::agreed(seen.code)) return;
-    const auto now = core_.env().now();
+    const auto now = parts_.env.now();
     clock_->touched(seen.sent, now);
     last_touch_ = std::max(last_touch_, seen.sent);
     if (seen.by == answered_by::quorum) proved(seen.sent, true);
     if (seen.by == answered_by::leader && wishes_.by_sync) proved(seen.sent, false);
 }
 
-/// What is over stays over: a later proof begins another term, for what is granted then. It must be
-/// a write, and none from before.
+/// A lapsed term stays lapsed: a later proof begins another term, for later grants. That proof must
+/// be a write that was sent after the lapse.
 void lease::proved(boot_clock::time_point sent, bool by_quorum) {
     const auto until = clock_->proved(sent);
-    const auto now = core_.env().now();
+    const auto now = parts_.env.now();
     if (!lapsed_ && now < given_up_at() && term_->extend(until))
         until_ = std::max(until_, until);
     else if (!lapsed_)
@@ -104,13 +103,13 @@ void lease::proved(boot_clock::time_point sent, bool by_quorum) {
 }
 
 void lease::begin_term(boot_clock::time_point until) {
-    term_ = std::make_shared<lease_term>(core_.clock(), until);
+    term_ = std::make_shared<lease_term>(parts_.clock, until);
     until_ = until;
     lapsed_ = false;
     watch_end();
 }
 
-/// Until its very end the term says that it is alive, but it is not extended any more.
+/// The term says that it is alive until its end, but it is no longer extended.
 void lease::lapse() {
     lapsed_ = true;
     while (!users_.empty()) {
@@ -120,14 +119,14 @@ void lease::lapse() {
     }
 }
 
-/// The timer only tells: whoever asks a term before it fires hears the same. It is never armed
-/// again for an extension.
+/// The timer only calls the users: a term that is asked before the timer fires knows its end, too.
+/// An extension does not arm the timer again.
 void lease::watch_end() {
     if (end_ || users_.empty()) return;
-    end_ = core_.env().make_timer();
+    end_ = parts_.env.make_timer();
     end_->arm(given_up_at(), [this] {
         const auto fired = std::exchange(end_, {});
-        if (lapsed_ || core_.env().now() >= given_up_at())
+        if (lapsed_ || parts_.env.now() >= given_up_at())
             lapse();
         else
             watch_end();
@@ -139,10 +138,10 @@ void lease::tell_fit() {
         tell();
 }
 
-/// While something is held, or is to be, a proof goes behind a read: the read tells whether it is
-/// the server or the leader who does not answer. Else a touch is enough, of whatever kind.
+/// While the lease has users, or calls wait for it, a proof follows each read: the read shows
+/// whether the server or the leader does not answer. Otherwise any answered request is enough.
 void lease::beat() {
-    const auto now = core_.env().now();
+    const auto now = parts_.env.now();
     const auto every = clock_->timing().beat;
     beat_->arm(now + every, [this] { beat(); });
     const bool needed = !users_.empty() || !waiting_.empty();
@@ -150,39 +149,41 @@ void lease::beat() {
     if (needed) prove(lapsed_ || !wishes_.by_sync);
     if (waiting_.empty() || now - waiting_since_ < clock_->timing().timeout) return;
     waiting_since_ = now;
-    core_.trouble(trouble_kind::slowness,
-                  "the answers are too slow for this session timeout, and no lock can be granted: "
-                  "raise session_timeout, or look after the ensemble's load");
+    parts_.log.write(
+        trouble_kind::slowness,
+        "the answers are too slow for this session timeout, and no lock can be granted: "
+        "raise session_timeout, or look after the ensemble's load",
+        now);
 }
 
 void lease::read() {
     if (std::exchange(reading_, true)) return;
-    const bool first = core_.dispatcher().only_reads();
-    core_.dispatcher().submit(lane::urgent, requests::exists{somewhere},
-                              [this, number = ++reads_](const native::reply&) {
-                                  if (number != reads_) return;
-                                  reading_ = false;
-                                  if (patience_) patience_->cancel();
-                              });
-    if (!first) return; // it waits behind a write, which only says that the leader is slow
+    const bool first = parts_.dispatcher.only_reads();
+    parts_.dispatcher.submit(lane::urgent, requests::exists{known_node},
+                             [this, number = ++reads_](const native::reply&) {
+                                 if (number != reads_) return;
+                                 reading_ = false;
+                                 if (patience_) patience_->cancel();
+                             });
+    if (!first) return; // the read waits behind a write, so it only shows that the leader is slow
     const auto& timing = clock_->timing();
-    const auto jitter = boot_clock::duration(core_.env().random() % (timing.patience.count() / 4));
-    patience_->arm(core_.env().now() + timing.patience + jitter, [this] { lose_patience(); });
+    const auto jitter = boot_clock::duration(parts_.env.random() % (timing.patience.count() / 4));
+    patience_->arm(parts_.env.now() + timing.patience + jitter, [this] { lose_patience(); });
 }
 
-/// Another server may know more. At most once in a while, so that nothing collapses when all of
-/// them are slow.
+/// Another server may be faster. At most once per session timeout: when all servers are slow, the
+/// client must not keep reconnecting.
 void lease::lose_patience() {
-    const auto now = core_.env().now();
+    const auto now = parts_.env.now();
     if (dropped_at_ && now - *dropped_at_ < clock_->timing().timeout) return;
     dropped_at_ = now;
-    core_.change_server();
+    parts_.change_server();
 }
 
 void lease::prove(bool by_quorum) {
-    request proof = requests::sync{somewhere};
-    if (by_quorum) proof = requests::multi{{op::check{somewhere, any_version}}};
-    core_.dispatcher().submit(lane::urgent, std::move(proof), [](const native::reply&) {});
+    request proof = requests::sync{known_node};
+    if (by_quorum) proof = requests::multi{{op::check{known_node, any_version}}};
+    parts_.dispatcher.submit(lane::urgent, std::move(proof), [](const native::reply&) {});
 }
 
 } // namespace paddock::detail

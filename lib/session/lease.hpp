@@ -3,6 +3,7 @@
 #include "rules/lease_clock.hpp"
 #include "session/dispatcher.hpp"
 #include "session/lease_term.hpp"
+#include "session/trouble_log.hpp"
 #include "support/environment.hpp"
 #include "support/function.hpp"
 
@@ -17,41 +18,48 @@
 
 namespace paddock::detail {
 
-class core;
-
-/// Somebody whose rights end with the lease; in its list for as long as he wants it kept.
+/// A user of the lease, for example a hold: while it is in the lease's list, the lease is renewed.
 class lease_user : public boost::intrusive::list_base_hook<
                        boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
 public:
-    virtual void on_lapse() = 0; ///< is out of the list when it comes
+    virtual void on_lapse() = 0; ///< the lease has taken it off the list before this call
 
 protected:
     ~lease_user() = default;
 };
 
-/// Until when the present session is certainly alive: keeps that known by heartbeats, and tells
-/// when it is not any more. Terms follow one another; what was granted in one ends with it. Strand
-/// only; the terms' own thread safety is what makes guards cheap to ask.
+/// What the lease needs from the client.
+struct lease_parts {
+    environment& env;
+    lease_term::clock clock;
+    class dispatcher& dispatcher;
+    trouble_log& log;
+    unique_function<void()> change_server; ///< the connected server does not answer
+};
+
+/// Knows until when the present session is certainly alive. It renews that time with heartbeats,
+/// and reports its end. Terms follow one another; a hold that was granted in one term ends with it.
+/// Strand only; guards on other threads read the terms, which are thread-safe.
 class lease final : public answer_observer {
 public:
-    lease(core& session, const lease_options& wishes);
+    lease(lease_parts parts, const lease_options& options);
 
-    /// Of whatever is granted now.
+    /// The term of a hold that is granted now.
     std::shared_ptr<const lease_term> term() const noexcept { return term_; }
-    /// Whether there is enough of it left for a new hold.
+    /// Whether the term lasts long enough for a new hold.
     bool fit() const noexcept;
-    /// Calls back once it is; not at all if the session ends before.
+    /// Calls `tell` once the lease is fit; never if the session ends before.
     void when_fit(unique_function<void()> tell);
-    /// Keeps it alive for somebody, who has got its present term.
+    /// Renews the lease for this user, which has its present term.
     void keep(lease_user& user);
 
     void on_connected(bool new_session, boot_clock::time_point handshake,
                       boot_clock::duration timeout);
     void on_suspended();
-    /// The session is over, and all terms with it; who has one hears of it elsewhere.
+    /// The session has ended, and all terms with it. Users learn it from the session.
     void end();
 
-    void on_answer(const sighting& seen) override;
+    void on_answer(const observed_answer& seen) override;
 
 private:
     boot_clock::time_point given_up_at() const noexcept;
@@ -66,19 +74,19 @@ private:
     void prove(bool by_quorum);
     void lose_patience();
 
-    core& core_;
+    lease_parts parts_;
     rules::lease_wishes wishes_;
     std::optional<rules::lease_clock> clock_; ///< of the present session
     std::shared_ptr<lease_term> term_;        ///< never null
-    bool lapsed_ = true;                      ///< the term is not extended any more
-    boot_clock::time_point until_{};          ///< its end, before somebody found it over
+    bool lapsed_ = true;                      ///< the term is no longer extended
+    boot_clock::time_point until_{};          ///< the end of the term, also after it has passed
     boost::intrusive::list<lease_user, boost::intrusive::constant_time_size<false>> users_;
     std::vector<unique_function<void()>> waiting_;
-    boot_clock::time_point waiting_since_{}; ///< or since somebody was told of it
+    boot_clock::time_point waiting_since_{}; ///< since the last log line about it, if there was one
 
-    boot_clock::time_point last_touch_{}; ///< when the newest of those that were answered was sent
+    boot_clock::time_point last_touch_{}; ///< when the newest of the answered requests was sent
     bool reading_ = false;
-    std::uint64_t reads_ = 0; ///< the number of the last one; an answer to another is late
+    std::uint64_t reads_ = 0; ///< the number of the last read; an answer to another one is late
     std::optional<boot_clock::time_point> dropped_at_;
     std::unique_ptr<timer> beat_, end_, patience_;
 };

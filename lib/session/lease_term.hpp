@@ -9,9 +9,9 @@
 
 namespace paddock::detail {
 
-/// A time during which a session was certainly alive without a gap. Its end can be moved away as
-/// long as it has not come; when it has, it is over for good, for whoever asks first. In a fork of
-/// the process it is over at once: the session stays the parent's.
+/// A period in which a session is certainly alive without a gap. extend() can move its end as long
+/// as it has not passed. A passed end is final: the first call that sees it ends the term for all
+/// threads. In a fork of the process the term has ended, because the session stays the parent's.
 class lease_term {
 public:
     using clock = boot_clock::time_point (*)() noexcept;
@@ -25,7 +25,7 @@ public:
         if (forks_ != forks.load(std::memory_order_relaxed)) return false;
         auto until = until_.load(std::memory_order_acquire);
         while (count(now_()) >= until)
-            if (until == over || until_.compare_exchange_weak(until, over)) return false;
+            if (until == ended || until_.compare_exchange_weak(until, ended)) return false;
         return true;
     }
     boot_clock::time_point until() const noexcept {
@@ -35,7 +35,7 @@ public:
 
     // The session's strand.
 
-    /// False if it was too late.
+    /// False if the term has ended.
     bool extend(boot_clock::time_point until) noexcept {
         auto old = until_.load(std::memory_order_acquire);
         while (count(now_()) < old) {
@@ -44,10 +44,10 @@ public:
         }
         return false;
     }
-    void end() noexcept { until_.store(over, std::memory_order_release); }
+    void end() noexcept { until_.store(ended, std::memory_order_release); }
 
 private:
-    static constexpr std::int64_t over = 0;
+    static constexpr std::int64_t ended = 0;
     static std::int64_t count(boot_clock::time_point t) noexcept {
         return t.time_since_epoch().count();
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "rules/claims.hpp"
 #include "session/dispatcher.hpp"
 
 #include <string>
@@ -7,23 +8,21 @@
 
 namespace paddock::detail {
 
-class core;
-
-/// The code with which a listing was answered, and the names. `directory` as the ensemble knows it.
+/// The code that answers a listing, and the children's names.
 using listing_answer = unique_function<void(int code, std::vector<std::string> names)>;
 
-/// Lists a directory; if that is wanted, with a watch.
-void list(core& client, lane which, const std::string& directory, listing_answer done,
+/// Lists a directory, with a watch if `watch` is set. `directory` begins with the client's root.
+void list(dispatcher& to, lane which, const std::string& directory, listing_answer done,
           bool watch = false);
 
-/// A barrier and a listing in one flight. The barrier is the delete of a node that cannot exist:
-/// its answer is agreed upon by a quorum, so the listing behind it shows the result of every write
-/// of this session that the leader had accepted.
-void list_after_barrier(core& client, lane which, const std::string& directory, listing_answer done,
-                        bool watch = false);
+/// Sends a barrier and a listing, without waiting in between. The barrier is the delete of a node
+/// that cannot exist: a quorum agrees on its answer, so the listing behind it shows the result of
+/// every earlier write of this session that the leader had accepted.
+void list_after_barrier(dispatcher& to, const rules::claims& ids, lane which,
+                        const std::string& directory, listing_answer done, bool watch = false);
 
-/// Has the server at hand catch up with the leader, before it answers what is asked next; that
-/// answer also says what went wrong.
-void catch_up(core& client, lane which, const std::string& path);
+/// Lets the server catch up with the leader before it answers the next request, whose answer also
+/// reports a lost connection.
+void catch_up(dispatcher& to, lane which, const std::string& path);
 
 } // namespace paddock::detail

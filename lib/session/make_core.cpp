@@ -16,7 +16,7 @@ namespace paddock::detail {
 
 namespace {
 
-// Of the bytes that a request may have these must leave most to others.
+// Far below max_request_bytes, so that requests have room for them.
 constexpr std::size_t longest_credentials = 16 * 1024;
 constexpr std::size_t longest_root = 512;
 
@@ -43,7 +43,7 @@ void check(const client_options& options) {
     if (options.session_timeout < 100ms || options.session_timeout > 24h)
         throw bad_argument("session_timeout", "is not between 100 ms and 24 h");
     check(options.lease, options.session_timeout);
-    // From what any request of a lock fits into; the C client counts with int.
+    // Every request of a lock fits into the smallest; the C client counts with int.
     constexpr std::size_t smallest = 256 * 1024, largest = 1024 * 1024 * 1024;
     if (options.max_request_bytes < smallest || options.max_request_bytes > largest)
         throw bad_argument("max_request_bytes", "is not between 256 KiB and 1 GiB");

@@ -11,8 +11,8 @@
 
 namespace paddock::detail {
 
-/// The inside of a client, after its arguments were checked: throws what client's constructor does.
-/// It ends with the executor's context.
+/// Checks the arguments of client's constructor, and throws its exceptions. The core shuts down
+/// with the executor's context.
 std::shared_ptr<core> make_core(asio::any_io_executor io, world outside, std::string_view servers,
                                 client_options options);
 

@@ -1,4 +1,4 @@
-// The operations on nodes of paddock::client.
+// The node operations of paddock::client.
 #include "session/operations.hpp"
 
 #include "rules/paths.hpp"
@@ -50,7 +50,8 @@ error_code fault(const core& client, const request& what) {
     return too_large ? errc::bad_argument : error_code();
 }
 
-/// The number of a sequential node at "/" is its whole name: it goes below the root, not behind it.
+/// A sequential node at "/" has only a number for a name: the name goes below the root, not at its
+/// end.
 std::string creation_path(std::string_view root, std::string_view path, create_mode mode) {
     const bool sequential = mode == create_mode::persistent_sequential ||
                             mode == create_mode::ephemeral_sequential ||
@@ -82,18 +83,18 @@ std::vector<operation_result> without(std::string_view root,
 
 namespace {
 
-/// Sends a request of the application whose path was checked, unless it is too large.
+/// Sends a request whose path was checked, unless it is too large.
 template <typename... Result, typename Read>
 void start(const std::shared_ptr<call<Result...>>& c, detail::request what, Read read) {
     if (const auto problem = detail::fault(*c->client(), what)) return c->refuse(problem);
-    c->launch(std::move(what), std::move(read));
+    c->start(std::move(what), std::move(read));
 }
 
 node_stat stat_of(const reply& r) { return r.stat ? *r.stat : node_stat{}; }
 
 using watched_by = std::optional<std::shared_ptr<detail::watch_latch>>;
 
-/// A read, perhaps with a watch: repeated until it is answered.
+/// A read, perhaps with a watch; it is sent again if its answer is lost.
 template <typename Request, typename Result, typename Read>
 void start_read(detail::handler<void(error_code, Result)>&& h,
                 const std::shared_ptr<detail::core>& core, const std::string& path,
@@ -125,7 +126,7 @@ void start_read(detail::handler<void(error_code, Result)>&& h,
             if (!sets_watch(result)) latch->read_failed(result);
         };
     }
-    c->launch(
+    c->start(
         std::move(what), [read](const reply& r) { return std::tuple<Result>(read(r)); },
         [latch, full, kind] { return latch ? latch->use(full, kind) : error_code(); });
 }

@@ -14,7 +14,7 @@ namespace paddock::detail {
 
 class core;
 
-// Why ZooKeeper, or its C client, would not take an argument; no error if it would.
+// Errors for arguments that ZooKeeper or its C client would refuse.
 error_code fault(std::string_view path);
 error_code fault(const acl& entries);
 error_code fault(const create_options& how);
@@ -22,9 +22,9 @@ error_code fault(const std::vector<operation>& steps);
 /// A request that is larger than this client may send.
 error_code fault(const core& client, const request& what);
 
-/// The steps of a multi with a root before their paths.
+/// Puts the root before the paths of a multi's steps.
 std::vector<operation> below(std::string_view root, std::vector<operation> steps);
-/// The results of a multi without it.
+/// Removes the root from the paths of a multi's results.
 std::vector<operation_result> without(std::string_view root,
                                       std::span<const operation_result> results);
 

@@ -10,11 +10,11 @@
 
 namespace paddock::detail {
 
-/// One call of the application that waits for its outcome. It is completed once: by its outcome or
-/// by a cancellation, and both come on the client's strand. Derived classes add what the call does.
+/// An application call that waits for its outcome. The outcome or a cancellation completes it,
+/// once, on the client's strand. Derived classes implement the call.
 ///
-/// Lifetime: whatever will complete the call keeps it alive. The caller's cancellation slot does
-/// not, and it may outlive the client.
+/// Lifetime: the object that will complete the call keeps it alive. The caller's cancellation slot
+/// does not, and may outlive the client.
 template <typename... Result>
 class pending_call : public std::enable_shared_from_this<pending_call<Result...>> {
 public:
@@ -22,7 +22,7 @@ public:
         : client_(std::move(client)), user_(client_->get_executor(), std::move(h)) {}
     virtual ~pending_call() = default;
 
-    /// Any thread, once, from the initiating function: `work` runs on the strand, unless the call
+    /// Any thread, once, from the initiating function. Runs `work` on the strand, unless the call
     /// was completed before.
     template <typename Work>
     void start(Work work) {
@@ -34,8 +34,7 @@ public:
         });
     }
 
-    /// As start(), for work that needs an open client: it starts the client, and fails if it is
-    /// closed.
+    /// As start(), but opens the first session if needed, and fails if the client is closed.
     template <typename Work>
     void start_open(Work work) {
         start([this, work = std::move(work)]() mutable {
@@ -52,9 +51,9 @@ public:
         });
     }
 
-    // On the strand.
-    bool open() const noexcept { return static_cast<bool>(user_); } ///< it was not completed yet
-    /// Nothing happens when it was completed before.
+    // Strand only.
+    bool open() const noexcept { return static_cast<bool>(user_); } ///< not completed yet
+    /// No effect if the call was completed before.
     void complete(error_code why, Result... result) {
         if (user_) user_.complete(why, std::move(result)...);
     }

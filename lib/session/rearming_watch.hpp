@@ -8,21 +8,22 @@
 
 namespace paddock::detail {
 
-/// The watch of one path, set again by every read of it: at most one at a time, and none when the
-/// client may not watch any more. It goes with this object. Strand only.
+/// The watch of one path, which every read of the path sets again: at most one at a time, and none
+/// if the budget of watched paths is used up. The destructor drops it. Strand only.
 class rearming_watch : public std::enable_shared_from_this<rearming_watch> {
 public:
     rearming_watch(watch_table& watches, std::string path, watch_kind kind,
-                   std::function<void(watch_event)> heard);
+                   std::function<void(watch_event)> on_event);
     ~rearming_watch() { forget(); }
     rearming_watch(const rearming_watch&) = delete;
     rearming_watch& operator=(const rearming_watch&) = delete;
 
-    /// Before a read is sent; 0: it is not to set a watch.
-    watch_table::waiter set();
-    /// The read was answered; `seen`: so that it has set the watch. Whether there is one.
-    bool answered(watch_table::waiter asked, bool seen);
-    /// Nobody wants to hear of it any more.
+    /// Call before a read is sent; 0: the read must not set a watch.
+    watch_table::waiter_id set();
+    /// Call when the read was answered. `set`: the answer means that the server has set the watch.
+    /// Returns whether the path is watched.
+    bool answered(watch_table::waiter_id id, bool set);
+    /// Drops the watch.
     void forget();
 
     const std::string& path() const noexcept { return path_; }
@@ -31,8 +32,8 @@ private:
     watch_table& watches_;
     std::string path_;
     watch_kind kind_;
-    std::function<void(watch_event)> heard_;
-    watch_table::waiter waiter_ = 0;
+    std::function<void(watch_event)> on_event_;
+    watch_table::waiter_id waiter_ = 0;
 };
 
 } // namespace paddock::detail

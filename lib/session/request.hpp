@@ -12,7 +12,7 @@
 
 namespace paddock::detail {
 
-/// Requests to the ensemble. Paths are as the ensemble knows them: below the client's root.
+/// Requests to the ensemble. Paths are full paths, with the client's root.
 namespace requests {
 
 struct create {
@@ -55,30 +55,30 @@ struct set_acl {
 struct multi {
     std::vector<operation> steps;
 };
-struct remove_watches { ///< every watch of the path, on both sides
+struct remove_watches { ///< all watches of the path, in the C client and in the server
     std::string path;
 };
 
 } // namespace requests
 
-/// A request as a value. How large it is, which servers must have a say before it is answered, and
-/// how it becomes a call of the C client follow from it.
+/// A request as a value, which determines its size, the servers that take part in its answer, and
+/// the call of the C client.
 using request = std::variant<requests::create, requests::remove, requests::get, requests::exists,
                              requests::list, requests::set, requests::sync, requests::get_acl,
                              requests::set_acl, requests::multi, requests::remove_watches>;
 
-/// Which servers must have a say before a request is answered.
+/// The servers that take part in the answer to a request.
 enum class answered_by {
-    server, ///< the one at hand, and no other: reads
-    leader, ///< sync
-    quorum, ///< writes, whatever the answer
+    server, ///< the connected server alone: reads
+    leader, ///< the leader: sync
+    quorum, ///< a quorum: writes, failed ones too
 };
 answered_by answered(const request& what);
 
-/// As rules::request_bytes: what a server compares with its jute.maxbuffer.
+/// As rules::request_bytes: the size that a server compares with its jute.maxbuffer.
 std::size_t bytes_of(const request& what);
 
-/// Makes the C client's call, and returns its code.
+/// Calls the C client, and returns its code.
 int send(const request& what, native::calls& table, native::calls::done reply_to);
 
 } // namespace paddock::detail

@@ -4,44 +4,44 @@
 
 namespace paddock::detail {
 
-void reservation::ask(std::size_t bytes, wish how, told done) {
+void reservation::reserve(std::size_t bytes, if_full how, callback done) {
     done_ = std::move(done);
-    if (core_->closed()) return tell(core_->close_reason());
-    auto& all = core_->node_budget();
-    if (all.take(bytes)) {
+    if (core_->closed()) return complete(core_->close_reason());
+    auto& budget = core_->node_budget();
+    if (budget.reserve(bytes)) {
         bytes_ = bytes;
-        return tell({}, true);
+        return complete({}, true);
     }
-    if (how == wish::fail || !all.possible(bytes)) return tell(errc::over_budget);
-    if (how == wish::give_up) return tell({});
+    if (how == if_full::fail || !budget.can_fit(bytes)) return complete(errc::over_budget);
+    if (how == if_full::give_up) return complete({});
     core_->listen(weak_from_this());
-    waiting_ = all.wait(bytes, [self = shared_from_this(), bytes] {
-        self->waiting_ = 0;
+    waiter_ = budget.wait(bytes, [self = shared_from_this(), bytes] {
+        self->waiter_ = 0;
         self->bytes_ = bytes;
-        self->tell({}, true);
+        self->complete({}, true);
     });
 }
 
-bool reservation::spend(std::size_t bytes) noexcept {
+bool reservation::take(std::size_t bytes) noexcept {
     if (bytes > bytes_) return false;
     bytes_ -= bytes;
     return true;
 }
 
-void reservation::give_back() {
+void reservation::release() {
     done_ = {};
-    if (const auto turn = std::exchange(waiting_, 0)) core_->node_budget().stop_waiting(turn);
-    core_->node_budget().give(std::exchange(bytes_, 0));
+    if (const auto id = std::exchange(waiter_, 0)) core_->node_budget().stop_waiting(id);
+    core_->node_budget().release(std::exchange(bytes_, 0));
 }
 
-/// The budget serves no waiter of a closed client.
+/// A closed client's budget grants nothing to its waiters.
 void reservation::on_closed(error_code why) {
-    if (const auto turn = std::exchange(waiting_, 0)) core_->node_budget().stop_waiting(turn);
-    tell(why);
+    if (const auto id = std::exchange(waiter_, 0)) core_->node_budget().stop_waiting(id);
+    complete(why);
 }
 
-void reservation::tell(error_code why, bool there) {
-    if (auto done = std::exchange(done_, {})) done(why, there);
+void reservation::complete(error_code why, bool reserved) {
+    if (auto done = std::exchange(done_, {})) done(why, reserved);
 }
 
 } // namespace paddock::detail

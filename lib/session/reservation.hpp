@@ -10,26 +10,25 @@
 
 namespace paddock::detail {
 
-/// Room for several nodes in the budget of one client, asked for in one go: who has room for some
-/// of them, and waits for more, would make others wait who could give something back. On that
-/// client's strand.
+/// Reserves the bytes of several nodes in the node budget of one client, all at once: callers that
+/// hold a part of theirs while they wait for the rest could deadlock. On that client's strand.
 class reservation final : public session_listener,
                           public std::enable_shared_from_this<reservation> {
 public:
-    /// Whether the bytes are there; if not, why.
-    using told = unique_function<void(error_code, bool there)>;
-    /// When there is no room now: waits for it, is told that there is none, or fails. What will
-    /// never fit fails in any case.
-    enum class wish { wait, give_up, fail };
+    /// Receives whether the bytes are reserved, and the error if they are not.
+    using callback = unique_function<void(error_code, bool reserved)>;
+    /// Without room: wait for it, complete without an error, or fail with errc::over_budget. Bytes
+    /// that exceed the whole budget always fail.
+    enum class if_full { wait, give_up, fail };
 
     explicit reservation(std::shared_ptr<core> client) : core_(std::move(client)) {}
 
-    /// Once. `done` is called once, perhaps from within; not after give_back().
-    void ask(std::size_t bytes, wish how, told done);
-    /// Takes a part out, which is given back by other means. Whether there was so much.
-    bool spend(std::size_t bytes) noexcept;
-    /// What is left, or is waited for, is not needed any more.
-    void give_back();
+    /// Call once. Calls `done` once, perhaps from within, but not after release().
+    void reserve(std::size_t bytes, if_full how, callback done);
+    /// Hands a part over to the caller, which will release it. Returns whether so much is left.
+    bool take(std::size_t bytes) noexcept;
+    /// Releases what is left, and stops waiting.
+    void release();
 
     const std::shared_ptr<core>& client() const noexcept { return core_; } ///< any thread
 
@@ -39,12 +38,12 @@ public:
     void on_closed(error_code why) override;
 
 private:
-    void tell(error_code why, bool there = false);
+    void complete(error_code why, bool reserved = false);
 
     const std::shared_ptr<core> core_;
-    std::size_t bytes_ = 0;    ///< that it has
-    budget::turn waiting_ = 0; ///< for the budget
-    told done_;
+    std::size_t bytes_ = 0;        ///< reserved and not yet taken
+    budget::waiter_id waiter_ = 0; ///< in the budget
+    callback done_;
 };
 
 } // namespace paddock::detail

@@ -48,9 +48,10 @@ private:
 } // namespace
 
 void end_with_context(const std::shared_ptr<core>& client) {
-    // A child's event loop must have heard of the fork before the clients close what is registered
-    // with it: services are told in the order in which they were made, and this makes its own.
-    const asio::steady_timer makes_the_reactor(client->get_executor());
+    // In a forked child the reactor must handle the fork before the clients close the descriptors
+    // that are registered with it. Asio notifies its services in the order of their creation, so
+    // the timer creates the reactor's service first.
+    const asio::steady_timer creates_reactor(client->get_executor());
     auto& context = asio::query(client->get_executor(), asio::execution::context);
     asio::use_service<shutdown_service>(context).add(client);
 }

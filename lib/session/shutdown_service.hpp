@@ -6,8 +6,8 @@ namespace paddock::detail {
 
 class core;
 
-/// Has the core shut down when its execution context is destroyed, so that guards, mutexes and
-/// clients may be destroyed later, in coroutine frames or elsewhere.
+/// Shuts the core down when its execution context is destroyed, so that guards, mutexes and clients
+/// may be destroyed later, for example in coroutine frames.
 void end_with_context(const std::shared_ptr<core>& client);
 
 } // namespace paddock::detail

@@ -2,7 +2,6 @@
 
 #include "rules/names.hpp"
 #include "rules/paths.hpp"
-#include "session/core.hpp"
 #include "session/listing.hpp"
 
 #include <array>
@@ -13,29 +12,29 @@ namespace paddock::detail {
 
 namespace {
 using namespace std::chrono_literals;
-constexpr auto soon = 200ms;  ///< after an answer that only asks for patience
-constexpr auto rarely = 1min; ///< after one that only an administrator can change
-constexpr auto late = 1min;   ///< when a lost create has certainly come, or never will
-constexpr std::size_t searches_at_once = 4; ///< their answers may be long
+constexpr auto soon = 200ms;  ///< after a temporary failure
+constexpr auto rarely = 1min; ///< after a failure that only an administrator can mend
+constexpr auto late = 1min;   ///< by then the ensemble has executed a lost create, or never will
+constexpr std::size_t searches_at_once = 4; ///< because their answers may be long
 } // namespace
 
 void sweeper::remove(const std::string& path, rules::node_id id, std::size_t bytes) {
     removal job{.id = id, .bytes = bytes};
     if (const auto lock = rules::marked_lock(rules::name_of(path)))
         job.with = rules::child(rules::parent(path), *lock);
-    enter(path, std::move(job));
+    add(path, std::move(job));
 }
 
 void sweeper::remove_alone(const std::string& path, rules::node_id id, std::size_t bytes) {
-    enter(path, {.id = id, .bytes = bytes});
+    add(path, {.id = id, .bytes = bytes});
 }
 
-void sweeper::enter(const std::string& path, removal job) {
+void sweeper::add(const std::string& path, removal job) {
     const auto bytes = job.bytes;
     if (removals_.try_emplace(path, std::move(job)).second)
         send(path);
     else
-        core_.node_budget().give(bytes);
+        nodes_.release(bytes);
 }
 
 void sweeper::when_deleted(const std::string& path, unique_function<void(error_code)> gone) {
@@ -56,8 +55,8 @@ void sweeper::send(const std::string& path) {
     if (!job.with.empty())
         deletes =
             requests::multi{{op::remove{path, any_version}, op::remove{job.with, any_version}}};
-    core_.dispatcher().submit(lane::urgent, std::move(deletes),
-                              [this, path](const auto& reply) { answered(path, reply); });
+    dispatcher_.submit(lane::urgent, std::move(deletes),
+                       [this, path](const auto& reply) { answered(path, reply); });
 }
 
 void sweeper::answered(const std::string& path, const native::reply& reply) {
@@ -66,33 +65,34 @@ void sweeper::answered(const std::string& path, const native::reply& reply) {
     auto& job = it->second;
     job.under_way = false;
     if (reply.refused_step == 1 && static_cast<zk_errc>(reply.rc) == zk_errc::no_node) {
-        job.with.clear(); // somebody has deleted the lock's node by hand
+        job.with.clear(); // an administrator has deleted the lock's node
         return send(path);
     }
     switch (rules::judge(rules::request::remove, reply.rc)) {
     case rules::outcome::done: {
         auto gone = std::move(job);
         removals_.erase(it);
-        core_.claims().release(gone.id);
-        core_.node_budget().give(gone.bytes);
+        claims_.release(gone.id);
+        nodes_.release(gone.bytes);
         for (auto& tell : gone.waiting)
             tell({});
         break;
     }
     case rules::outcome::rarely:
-        core_.trouble(trouble_kind::permission,
-                      "not allowed to delete " + path +
-                          ": the directory's ACL lacks DELETE; still trying, once a minute");
-        job.retry = core_.env().now() + rarely;
+        log_.write(trouble_kind::permission,
+                   "not allowed to delete " + path +
+                       ": the directory's ACL lacks DELETE; still trying, once a minute",
+                   env_.now());
+        job.retry = env_.now() + rarely;
         arm();
         break;
     case rules::outcome::lost: // on_connected() sends it again
         break;
     case rules::outcome::not_sent: // likewise
-        if (core_.state() != client_state::connected) break;
+        if (!connected_) break;
         [[fallthrough]];
     default:
-        job.retry = core_.env().now() + soon;
+        job.retry = env_.now() + soon;
         arm();
         break;
     }
@@ -101,9 +101,9 @@ void sweeper::answered(const std::string& path, const native::reply& reply) {
 void sweeper::taint(const std::string& directory, std::size_t bytes) {
     auto& state = tainted_[directory];
     state.bytes += bytes;
-    state.due.reset(); // it is of what was lost before
+    state.due.reset(); // that was the time for creates that were lost before
     state.last = false;
-    if (core_.state() == client_state::connected) search(directory);
+    if (connected_) search(directory);
 }
 
 void sweeper::search(const std::string& directory) {
@@ -112,17 +112,18 @@ void sweeper::search(const std::string& directory) {
     search_next();
 }
 
-/// A few at a time: after a reconnect there may be thousands, and they go before other requests.
+/// A few at a time: after a reconnect there may be thousands of searches, and they are sent before
+/// other requests.
 void sweeper::search_next() {
     while (searching_ < searches_at_once && !to_search_.empty()) {
         const auto directory = std::move(to_search_.front());
         to_search_.pop_front();
         auto& state = tainted_.at(directory);
         state.under_way = true;
-        state.last = state.due && *state.due <= core_.env().now();
+        state.last = state.due && *state.due <= env_.now();
         state.again.reset();
         ++searching_;
-        list_after_barrier(core_, lane::urgent, directory,
+        list_after_barrier(dispatcher_, claims_, lane::urgent, directory,
                            [this, directory](int code, std::vector<std::string> names) {
                                searched(directory, code, names);
                            });
@@ -136,36 +137,36 @@ void sweeper::searched(const std::string& directory, int code,
     auto& state = it->second;
     state.wanted = state.under_way = false;
     --searching_;
-    const bool connected = core_.state() == client_state::connected;
-    const auto result = rules::unless_late(rules::judge(rules::request::list, code), connected);
+    const auto result = rules::unless_late(rules::judge(rules::request::list, code), connected_);
     if (result == rules::outcome::later) {
         search_again(state, soon);
     } else if (result != rules::outcome::lost && result != rules::outcome::not_sent) {
-        core_.node_budget().give(std::exchange(state.bytes, 0));
+        nodes_.release(std::exchange(state.bytes, 0));
         if (state.last) {
             tainted_.erase(directory); // not `it`: the bytes may have let another taint
         } else {
-            if (!state.due) state.due = core_.env().now() + late;
-            search_again(state, *state.due - core_.env().now());
+            if (!state.due) state.due = env_.now() + late;
+            search_again(state, *state.due - env_.now());
         }
-        for (const auto& name : rules::orphans(names, core_.claims()))
-            remove(rules::child(directory, name), rules::own_id(name, core_.claims()).value(), 0);
+        for (const auto& name : rules::orphans(names, claims_))
+            remove(rules::child(directory, name), rules::own_id(name, claims_).value(), 0);
     } // else on_connected() searches it again
     search_next();
 }
 
 void sweeper::search_again(tainted_directory& state, boot_clock::duration after) {
-    state.again = core_.env().now() + after;
+    state.again = env_.now() + after;
     arm();
 }
 
 void sweeper::on_suspended() {
-    if (!silence_) silence_ = core_.env().make_timer();
-    silence_->arm(core_.env().now() + 2 * core_.session_timeout(), [this] { give_up_telling(); });
+    connected_ = false;
+    if (!silence_) silence_ = env_.make_timer();
+    silence_->arm(env_.now() + 2 * session_timeout_, [this] { answer_waiting(); });
 }
 
-/// The deletes go on; who waits for them learns that nobody knows.
-void sweeper::give_up_telling() {
+/// The deletes go on; the calls that wait for them end with errc::outcome_unknown.
+void sweeper::answer_waiting() {
     silent_ = true;
     std::vector<unique_function<void(error_code)>> all;
     for (auto& [path, job] : removals_)
@@ -175,7 +176,9 @@ void sweeper::give_up_telling() {
         tell(errc::outcome_unknown);
 }
 
-void sweeper::on_connected() {
+void sweeper::on_connected(boot_clock::duration session_timeout) {
+    connected_ = true;
+    session_timeout_ = session_timeout;
     silent_ = false;
     if (silence_) silence_->cancel();
     std::vector<std::string> lost;
@@ -191,6 +194,7 @@ void sweeper::on_connected() {
 }
 
 void sweeper::on_session_ended() {
+    connected_ = false;
     timer_.reset();
     silence_.reset();
     silent_ = false;
@@ -205,7 +209,7 @@ void sweeper::on_session_ended() {
     for (auto& [path, job] : over)
         for (auto& tell : job.waiting)
             tell({});
-    core_.node_budget().give(bytes);
+    nodes_.release(bytes);
 }
 
 void sweeper::arm() {
@@ -218,12 +222,12 @@ void sweeper::arm() {
     for (const auto& [directory, state] : tainted_)
         consider(state.again);
     if (!next) return;
-    if (!timer_) timer_ = core_.env().make_timer();
+    if (!timer_) timer_ = env_.make_timer();
     timer_->arm(*next, [this] { on_timer(); });
 }
 
 void sweeper::on_timer() {
-    const auto now = core_.env().now();
+    const auto now = env_.now();
     std::vector<std::string> paths;
     for (const auto& [path, job] : removals_)
         if (job.retry && *job.retry <= now) paths.push_back(path);
@@ -231,7 +235,7 @@ void sweeper::on_timer() {
     for (auto& [directory, state] : tainted_) {
         if (!state.again || *state.again > now) continue;
         state.again.reset();
-        if (core_.state() == client_state::connected) // else on_connected() searches
+        if (connected_) // else on_connected() searches
             directories.push_back(directory);
     }
     for (const auto& path : paths)

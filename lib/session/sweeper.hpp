@@ -3,6 +3,9 @@
 #include "native/calls.hpp"
 #include "rules/claims.hpp"
 #include "rules/outcome.hpp"
+#include "session/budget.hpp"
+#include "session/dispatcher.hpp"
+#include "session/trouble_log.hpp"
 #include "support/environment.hpp"
 
 #include <paddock/error.hpp>
@@ -18,33 +21,34 @@
 
 namespace paddock::detail {
 
-class core;
-
-/// The deletes that must happen. They go on until they are answered, or the session is over,
-/// whatever becomes of those who wanted them. Only names with a unique id are deleted, so a delete
-/// that is repeated, or late, hits nobody else. Strand only.
+/// Deletes nodes that must not stay, and searches for orphans. It repeats each delete until a
+/// server answers it, or the session ends; the call or guard that asked for it may be gone by then.
+/// It only deletes nodes with a unique id in their names, so a delete that is repeated, or late,
+/// never hits another node. Strand only.
 class sweeper {
 public:
-    explicit sweeper(core& client) : core_(client) {}
+    sweeper(environment& env, dispatcher& requests, rules::claims& ids, budget& nodes,
+            trouble_log& log)
+        : env_(env), dispatcher_(requests), claims_(ids), nodes_(nodes), log_(log) {}
 
-    /// Deletes a node of this session; then its id is released and its bytes given back. Again for
-    /// the same path: no second delete.
-    /// With the marker of a simple lock goes the lock's node, both or none: that node's name is
-    /// used again by others, so it is not deleted in any other way.
+    /// Deletes a node of this session, then releases its id and its bytes of the node budget. A
+    /// second call for the same path sends no second delete. With the marker of a simple lock it
+    /// deletes the lock's node in one multi: other clients use that node's name again, so it is
+    /// never deleted alone.
     void remove(const std::string& path, rules::node_id id, std::size_t bytes);
-    /// The same for a marker whose lock node is gone.
+    /// The same for a marker whose lock node is already deleted.
     void remove_alone(const std::string& path, rules::node_id id, std::size_t bytes);
 
-    /// Calls `gone` when the delete of this path is done, or the session is over; at once when
-    /// there is none; with errc::outcome_unknown after two session timeouts without a connection.
+    /// Calls `gone` when the delete of this path is done, or the session has ended; at once if no
+    /// delete is pending; with errc::outcome_unknown after two session timeouts without connection.
     void when_deleted(const std::string& path, unique_function<void(error_code)> gone);
 
-    /// A create in this directory was lost, and a server may yet execute it: the directory is
-    /// searched for orphans at once, after every later reconnect, and for the last time a minute
-    /// after the first search. `bytes` are given back after the next search.
+    /// A create in this directory was lost, and a server may still execute it. The sweeper searches
+    /// the directory for orphans at once, after every reconnect, and for the last time a minute
+    /// after the first search. It releases `bytes` after the next search.
     void taint(const std::string& directory, std::size_t bytes);
 
-    void on_connected();
+    void on_connected(boot_clock::duration session_timeout);
     void on_suspended();
     void on_session_ended();
 
@@ -52,7 +56,7 @@ private:
     struct removal {
         rules::node_id id;
         std::size_t bytes;
-        std::string with{}; ///< the path of a node that goes with it
+        std::string with{}; ///< the path of a node that the same multi deletes
         bool under_way = false;
         std::optional<boot_clock::time_point> retry{};
         std::vector<unique_function<void(error_code)>> waiting{};
@@ -60,14 +64,14 @@ private:
     struct tainted_directory {
         std::size_t bytes = 0;
         bool wanted = false;    ///< a search is under way, or waits for its turn
-        bool under_way = false; ///< it is
-        bool last = false;      ///< it was sent when the last search was due
-        std::optional<boot_clock::time_point> due{}; ///< the last search
+        bool under_way = false; ///< a search is under way
+        bool last = false;      ///< that search is the last one
+        std::optional<boot_clock::time_point> due{}; ///< the time of the last search
         std::optional<boot_clock::time_point> again{};
     };
     using tainted_directories = std::unordered_map<std::string, tainted_directory>;
 
-    void enter(const std::string& path, removal job);
+    void add(const std::string& path, removal job);
     void send(const std::string& path);
     void answered(const std::string& path, const native::reply& reply);
     void search(const std::string& directory);
@@ -76,17 +80,22 @@ private:
     void searched(const std::string& directory, int code, const std::vector<std::string>& names);
     void arm();
     void on_timer();
+    void answer_waiting();
 
-    core& core_;
+    environment& env_;
+    dispatcher& dispatcher_;
+    rules::claims& claims_;
+    budget& nodes_;
+    trouble_log& log_;
+    bool connected_ = false;
+    boot_clock::duration session_timeout_{};
     std::unordered_map<std::string, removal> removals_;
     tainted_directories tainted_;
-    std::deque<std::string> to_search_; ///< while too many searches are under way
+    std::deque<std::string> to_search_; ///< directories whose search waits for its turn
     std::size_t searching_ = 0;
-    void give_up_telling();
-
     std::unique_ptr<timer> timer_;
     std::unique_ptr<timer> silence_; ///< runs while there is no connection
-    bool silent_ = false;            ///< it has run out
+    bool silent_ = false;            ///< that timer has fired
 };
 
 } // namespace paddock::detail

@@ -9,7 +9,7 @@ namespace paddock::detail {
 
 namespace {
 
-/// Whole, whatever other threads write there, and at once.
+/// Writes the line in one piece, whatever other threads write, and flushes it.
 void write_line(std::string_view what) noexcept {
     try {
         std::string line = "paddock: ";
@@ -18,26 +18,27 @@ void write_line(std::string_view what) noexcept {
             line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
         std::osyncstream(std::clog) << line << '\n' << std::flush;
     } catch (...) {
-        // There is no other place to say it.
+        // There is no other place to report it.
     }
 }
 
 } // namespace
 
-/// The C client says the same with each attempt, thirty times in a second: even a log of the user
-/// is not told of all that. What a log of the user has thrown at is written as if there were none.
-void trouble_log::tell(trouble_kind kind, std::string_view what,
-                       boot_clock::time_point now) noexcept {
+/// The C client repeats its messages with each connection attempt, thirty times a second, so the
+/// limit applies to them even for the user's log. If the user's log throws, the text goes where it
+/// would go without one.
+void trouble_log::write(trouble_kind kind, std::string_view what,
+                        boot_clock::time_point now) noexcept {
     const bool rare = limit_.allows(kind, now);
-    if (of_user_ && kind == trouble_kind::c_client && !rare) return;
-    if (tell_user(what)) return;
+    if (user_log_ && kind == trouble_kind::c_client && !rare) return;
+    if (write_to_user(what)) return;
     if (rare) write_line(what);
 }
 
-bool trouble_log::tell_user(std::string_view what) noexcept {
-    if (!of_user_) return false;
+bool trouble_log::write_to_user(std::string_view what) noexcept {
+    if (!user_log_) return false;
     try {
-        of_user_(what);
+        user_log_(what);
         return true;
     } catch (...) {
         return false;

@@ -9,19 +9,19 @@
 
 namespace paddock::detail {
 
-/// Where trouble is told: to the user's log, and to std::clog if there is none.
+/// Writes problems to the user's log, or to std::clog if there is none.
 class trouble_log {
 public:
     using function = std::function<void(std::string_view)>;
 
-    explicit trouble_log(function of_user) : of_user_(std::move(of_user)) {}
+    explicit trouble_log(function user_log) : user_log_(std::move(user_log)) {}
 
-    void tell(trouble_kind kind, std::string_view what, boot_clock::time_point now) noexcept;
+    void write(trouble_kind kind, std::string_view what, boot_clock::time_point now) noexcept;
 
 private:
-    bool tell_user(std::string_view what) noexcept;
+    bool write_to_user(std::string_view what) noexcept;
 
-    function of_user_;
+    function user_log_;
     rules::trouble_limit limit_;
 };
 

@@ -88,7 +88,7 @@ watch::~watch() {
 bool watch::happened() const noexcept { return latch_ && latch_->happened(); }
 
 asio::any_io_executor watch::executor() const {
-    if (!latch_) throw bad_argument("watch", "was moved from: there is nothing to wait for");
+    if (!latch_) throw bad_argument("watch", "was moved from: it has no event to wait for");
     return latch_->client()->get_executor();
 }
 

@@ -12,8 +12,8 @@
 
 namespace paddock::detail {
 
-/// The inside of a paddock::watch: keeps the one event until somebody takes it. On the strand, but
-/// for happened().
+/// The inside of a paddock::watch: keeps the one event until a call takes it. Strand only, except
+/// happened().
 class watch_latch final : public std::enable_shared_from_this<watch_latch> {
 public:
     using outcome = std::pair<error_code, watch_event>;
@@ -23,15 +23,16 @@ public:
     const std::shared_ptr<core>& client() const noexcept { return core_; }
     bool happened() const noexcept { return happened_.load(std::memory_order_acquire); }
 
-    /// Before the read is sent. Fails if it was used before, or there is no room for a watch.
+    /// Call before the read is sent. Fails if it was used before, or if the budget of watched paths
+    /// has no room.
     error_code use(const std::string& path, watch_kind kind);
-    /// The read was answered, and has set a watch.
+    /// The answer to the read has come, and the watch is set.
     void armed();
     /// The read failed: no event will come.
     void read_failed(error_code why);
-    /// Likewise for a read that is never sent; of no importance if there was another before.
+    /// As read_failed(), for a read that is not sent; no effect if use() was called before.
     void read_refused(error_code why);
-    /// Completes the call with the outcome, now or when there is one.
+    /// Completes the call with the outcome, at once or when there is one.
     void take(pending_call_ptr<watch_event> call);
     void stop_waiting();
     void disarm();
@@ -41,8 +42,8 @@ private:
     void enter_table(const std::string& path, watch_kind kind);
 
     std::shared_ptr<core> core_;
-    std::string path_; ///< empty before a read
-    watch_table::waiter waiter_ = 0;
+    std::string path_; ///< empty before use()
+    watch_table::waiter_id waiter_ = 0;
     bool used_ = false;
     std::optional<outcome> outcome_;
     std::atomic<bool> happened_{false};

@@ -27,7 +27,7 @@ std::optional<watch_event> public_event(native::watch_type type) noexcept {
     }
 }
 
-bool hears(watch_kind kind, watch_event what) noexcept {
+bool receives(watch_kind kind, watch_event what) noexcept {
     switch (what) {
     case watch_event::deleted:
         return true;
@@ -42,7 +42,7 @@ bool hears(watch_kind kind, watch_event what) noexcept {
 
 unsigned bit_of(watch_kind kind) noexcept { return 1U << static_cast<unsigned>(kind); }
 
-/// With its length before it. Nothing is watched at the empty path.
+/// The path and its length field. The empty path is never watched.
 std::size_t bytes_of(std::string_view path) noexcept { return path.empty() ? 0 : path.size() + 4; }
 
 } // namespace
@@ -53,13 +53,13 @@ bool watch_table::room_for(std::string_view path, watch_kind kind) const {
     return counted || bytes_ + bytes_of(path) <= limit_;
 }
 
-watch_table::waiter watch_table::add(const std::string& path, watch_kind kind, told tell,
-                                     bool armed) {
+watch_table::waiter_id watch_table::add(const std::string& path, watch_kind kind, callback done,
+                                        bool armed) {
     auto& at = paths_[path];
     if ((at.kinds & bit_of(kind)) == 0) bytes_ += bytes_of(path);
     at.kinds |= bit_of(kind);
-    at.waiters.emplace(++last_, entry{kind, std::move(tell), armed});
-    return last_;
+    at.waiters.emplace(++last_id_, waiter{kind, std::move(done), armed});
+    return last_id_;
 }
 
 watch_table::paths::iterator watch_table::erase(paths::iterator it) {
@@ -68,32 +68,32 @@ watch_table::paths::iterator watch_table::erase(paths::iterator it) {
     return paths_.erase(it);
 }
 
-void watch_table::armed(const std::string& path, waiter which) {
+void watch_table::armed(const std::string& path, waiter_id id) {
     const auto it = paths_.find(path);
     if (it == paths_.end()) return remove_at_server(path);
     auto& all = it->second.waiters;
-    if (const auto w = all.find(which); w != all.end()) w->second.armed = true;
+    if (const auto w = all.find(id); w != all.end()) w->second.armed = true;
 }
 
-bool watch_table::forget(const std::string& path, waiter which) {
+bool watch_table::forget(const std::string& path, waiter_id id) {
     const auto it = paths_.find(path);
     if (it == paths_.end()) return false;
     auto& all = it->second.waiters;
-    if (all.erase(which) == 0 || !all.empty()) return false;
+    if (all.erase(id) == 0 || !all.empty()) return false;
     erase(it);
     return true;
 }
 
-void watch_table::not_armed(const std::string& path, waiter which) { forget(path, which); }
+void watch_table::not_armed(const std::string& path, waiter_id id) { forget(path, id); }
 
-void watch_table::drop(const std::string& path, waiter which) {
-    if (forget(path, which)) remove_at_server(path);
+void watch_table::drop(const std::string& path, waiter_id id) {
+    if (forget(path, id)) remove_at_server(path);
 }
 
-/// A watch that stays is told to nobody, but the C client asks for it again on every connection: so
-/// if the connection was lost, it is removed on the next one.
+/// The C client sets a watch again on every connection, even if no waiter needs it: so if the
+/// connection is lost, the next one removes the watch.
 void watch_table::remove_at_server(const std::string& path) {
-    // A removal that another watch makes superfluous ends: that watch's own end asks for the next.
+    // A path that is watched again needs no removal now: the end of that watch requests the next.
     const auto needed = std::make_shared<bool>(true);
     dispatcher_.submit(
         lane::user, requests::remove_watches{path},
@@ -107,44 +107,44 @@ void watch_table::on_event(native::watch_type type, std::string_view path) {
     const auto what = public_event(type);
     const auto it = paths_.find(std::string(path));
     if (!what || it == paths_.end()) return;
-    std::vector<told> told_now;
+    std::vector<callback> callbacks;
     auto& all = it->second.waiters;
     for (auto w = all.begin(); w != all.end();) {
-        if (!hears(w->second.kind, *what)) {
+        if (!receives(w->second.kind, *what)) {
             ++w;
             continue;
         }
-        told_now.push_back(std::move(w->second.tell));
+        callbacks.push_back(std::move(w->second.done));
         w = all.erase(w);
     }
     if (all.empty()) erase(it);
-    for (auto& tell : told_now)
-        tell({}, *what);
+    for (auto& done : callbacks)
+        done({}, *what);
 }
 
-void watch_table::end_session(error_code why) { tell_the_end(why, false); }
+void watch_table::end_session(error_code why) { end_waiters(why, false); }
 
-void watch_table::close(error_code why) { tell_the_end(why, true); }
+void watch_table::close(error_code why) { end_waiters(why, true); }
 
-void watch_table::tell_the_end(error_code why, bool everybody) {
-    std::vector<told> told_now;
+void watch_table::end_waiters(error_code why, bool all) {
+    std::vector<callback> callbacks;
     for (auto it = paths_.begin(); it != paths_.end();) {
-        auto& all = it->second.waiters;
-        for (auto w = all.begin(); w != all.end();) {
-            if (!everybody && !w->second.armed) {
+        auto& waiters = it->second.waiters;
+        for (auto w = waiters.begin(); w != waiters.end();) {
+            if (!all && !w->second.armed) {
                 ++w;
                 continue;
             }
-            told_now.push_back(std::move(w->second.tell));
-            w = all.erase(w);
+            callbacks.push_back(std::move(w->second.done));
+            w = waiters.erase(w);
         }
-        if (all.empty())
+        if (waiters.empty())
             it = erase(it);
         else
             ++it;
     }
-    for (auto& tell : told_now)
-        tell(why, watch_event{});
+    for (auto& done : callbacks)
+        done(why, watch_event{});
 }
 
 } // namespace paddock::detail

@@ -16,69 +16,70 @@
 
 namespace paddock::detail {
 
-/// What a watch was set with; it decides which events it hears.
+/// The read that sets a watch; it determines the events that the watch receives.
 enum class watch_kind { data, existence, children };
 
-/// Everybody who waits for an event at a path. The C client knows one watcher only, this table,
-/// which it tells of each path once. A waiter is in the table before the request that arms its
-/// watch is sent, so no event can pass it by. Strand only.
+/// All waiters for events, by path. The C client has one watcher, this table, and reports each
+/// event of a path to it once. A waiter enters the table before the request that arms its watch is
+/// sent, so it cannot miss an event. Strand only.
 class watch_table {
 public:
-    using waiter = std::uint64_t; ///< 0: nobody
-    using told = unique_function<void(error_code, watch_event)>;
+    using waiter_id = std::uint64_t; ///< 0: none
+    using callback = unique_function<void(error_code, watch_event)>;
 
-    watch_table(dispatcher& way, std::size_t limit) : dispatcher_(way), limit_(limit) {}
+    watch_table(dispatcher& requests, std::size_t limit) : dispatcher_(requests), limit_(limit) {}
 
-    /// Whether the path can be watched so within the limit. On every connection the C client asks
-    /// for all watches in one request, which has a list for each kind: the limit is for its bytes.
+    /// Whether the limit allows such a watch of the path. On every connection the C client sets all
+    /// watches again with one request, which has a list for each kind: the limit is for its bytes.
     bool room_for(std::string_view path, watch_kind kind) const;
 
-    /// `tell` is called at most once, from within a method of this table. A waiter that is not
-    /// armed yet outlives the session; at the empty path it only waits for the end of the client.
-    waiter add(const std::string& path, watch_kind kind, told tell, bool armed = true);
+    /// Calls `done` at most once, from within a method of this table. A waiter that is not armed
+    /// yet outlives the session; at the empty path it only waits for the client to close.
+    waiter_id add(const std::string& path, watch_kind kind, callback done, bool armed = true);
 
-    /// The waiter's request was answered, and has set a watch. If nobody wants it any more the
-    /// ensemble is told.
-    void armed(const std::string& path, waiter which);
+    /// The waiter's request was answered, and has set a watch. If the path has no waiter left, the
+    /// watch is removed at the server.
+    void armed(const std::string& path, waiter_id id);
 
     /// The waiter's request failed in a way that sets no watch.
-    void not_armed(const std::string& path, waiter which);
+    void not_armed(const std::string& path, waiter_id id);
 
-    /// The waiter lost interest. The ensemble is told when it was the last at the path.
-    void drop(const std::string& path, waiter which);
+    /// Removes the waiter, and the watch at the server if it was the path's last waiter.
+    void drop(const std::string& path, waiter_id id);
 
     void on_event(native::watch_type type, std::string_view path);
 
-    /// Tells everybody whose watch was armed that no event will come.
+    /// Calls all waiters whose watch was armed: no event will come.
     void end_session(error_code why);
 
-    /// Tells everybody.
+    /// Calls all waiters: no event will come.
     void close(error_code why);
 
     std::size_t bytes() const noexcept { return bytes_; }
 
 private:
-    struct entry {
+    struct waiter {
         watch_kind kind;
-        told tell;
+        callback done;
         bool armed;
     };
-    /// A kind counts until nobody waits at the path any more: only then its watch is taken away.
+    /// A kind counts until the path has no waiter: only then its watch is removed.
     struct watched_path {
-        std::map<waiter, entry> waiters;
-        unsigned kinds = 0; ///< a bit for each
+        std::map<waiter_id, waiter> waiters;
+        unsigned kinds = 0; ///< one bit per kind
     };
     using paths = std::unordered_map<std::string, watched_path>;
 
     paths::iterator erase(paths::iterator it);
-    bool forget(const std::string& path, waiter which); ///< whether it was the last at the path
+    /// Returns whether it was the path's last waiter.
+    bool forget(const std::string& path, waiter_id id);
     void remove_at_server(const std::string& path);
-    void tell_the_end(error_code why, bool everybody);
+    void end_waiters(error_code why, bool all);
 
     dispatcher& dispatcher_;
     std::size_t limit_;
     std::size_t bytes_ = 0;
-    waiter last_ = 0;
+    waiter_id last_id_ = 0;
     paths paths_;
 };
 

@@ -8,31 +8,31 @@ namespace paddock::detail {
 
 namespace {
 using namespace std::chrono_literals;
-constexpr auto youth = 80ms;
-constexpr auto breath = 20ms; ///< between two looks, when many holds grow old
+constexpr auto delay = 80ms;
+constexpr auto min_interval = 20ms; ///< between two checks, when many holds grow old
 } // namespace
 
-void young_holds::add(unique_function<void()> grown) {
-    all_.push_back({env_.now() + youth, std::move(grown)});
-    if (all_.size() > 1) return;
+void young_holds::add(unique_function<void()> grown_old) {
+    holds_.push_back({env_.now() + delay, std::move(grown_old)});
+    if (holds_.size() > 1) return;
     if (!timer_) timer_ = env_.make_timer();
-    timer_->arm(all_.front().old_at, [this] { look(); });
+    timer_->arm(holds_.front().old_at, [this] { check(); });
 }
 
-void young_holds::look() {
+void young_holds::check() {
     const auto now = env_.now();
-    while (!all_.empty() && all_.front().old_at <= now) {
-        auto grown = std::move(all_.front().grown);
-        all_.pop_front();
-        grown();
+    while (!holds_.empty() && holds_.front().old_at <= now) {
+        auto grown_old = std::move(holds_.front().grown_old);
+        holds_.pop_front();
+        grown_old();
     }
-    if (all_.empty()) return;
-    timer_->arm(std::max<boot_clock::time_point>(all_.front().old_at, now + breath),
-                [this] { look(); });
+    if (holds_.empty()) return;
+    timer_->arm(std::max<boot_clock::time_point>(holds_.front().old_at, now + min_interval),
+                [this] { check(); });
 }
 
 void young_holds::clear() noexcept {
-    all_.clear();
+    holds_.clear();
     timer_.reset();
 }
 

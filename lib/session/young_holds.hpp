@@ -8,26 +8,27 @@
 
 namespace paddock::detail {
 
-/// Holds too young to be worth a watch on their own nodes: for at most 100 ms. One timer for all of
-/// a client's, which seldom fires, so that a short critical section pays nothing. Strand only.
+/// Delays the watch on a hold's own node, by at most 100 ms, so that a short critical section costs
+/// no watch. One timer serves all holds of a client, and seldom fires. Strand only.
 class young_holds {
 public:
     explicit young_holds(environment& env) : env_(env) {}
 
-    /// Calls back when the hold that begins now is old; it may be over by then.
-    void add(unique_function<void()> grown);
+    /// Adds the hold that begins now. Calls `grown_old` after the delay, even if the hold has ended
+    /// by then.
+    void add(unique_function<void()> grown_old);
     void clear() noexcept;
 
 private:
-    void look();
+    void check();
 
     struct hold {
         boot_clock::time_point old_at;
-        unique_function<void()> grown;
+        unique_function<void()> grown_old;
     };
 
     environment& env_;
-    std::deque<hold> all_; ///< in the order of their grants
+    std::deque<hold> holds_; ///< in the order of their grants
     std::unique_ptr<timer> timer_;
 };
 

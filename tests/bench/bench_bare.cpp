@@ -1,5 +1,5 @@
 // The floor: the requests of an uncontended lock and unlock, sent as paddock sends them, from a
-// bare loop around the C client's single-threaded library. What paddock takes more is its own.
+// bare loop around the C client's single-threaded library. Any time beyond it is paddock's own.
 //     bench_bare HOST:PORT 1 CYCLES
 #include "figures.hpp"
 

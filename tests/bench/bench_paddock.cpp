@@ -1,4 +1,4 @@
-// What compare.py measures of paddock.
+// The measurements of paddock for compare.py.
 //     bench_paddock HOST:PORT cycles LOCKS CYCLES     uncontended locks, each by a coroutine
 //     bench_paddock HOST:PORT waiters N               N waiters on one mutex: memory, lateness
 //     bench_paddock HOST:PORT valid CALLS             time of guard::valid(), and of the clock

@@ -45,7 +45,7 @@ crowd = [run("bench_paddock", "waiters", 10000) for _ in range(3)]
 worst = {name: max(one[name] for one in crowd) for name in crowd[0]}
 print(f"10000 waiters on one mutex, one thread (worst of {len(crowd)}): "
       f"{worst['kib_per_waiter']:.2f} KiB each (wanted: 4 or less), "
-      f"all in line after {worst['join_ms']:.0f} ms, all served after {worst['drain_ms']:.0f} ms more, "
+      f"all queued after {worst['join_ms']:.0f} ms, all served after {worst['drain_ms']:.0f} ms more, "
       f"longest handler {worst['longest_handler_cpu_ms']:.1f} ms of CPU, "
       f"a timer on the same loop at most {worst['timer_late_ms']:.0f} ms late")
 cost = run("bench_paddock", "valid", 20_000_000)

@@ -6,7 +6,7 @@
 
 namespace paddock::bench {
 
-/// Wall and CPU time of a piece of work, told as one line that compare.py reads.
+/// Wall and CPU time of a piece of work, printed as one line that compare.py reads.
 class stopwatch {
 public:
     stopwatch() : wall_(std::chrono::steady_clock::now()), cpu_(cpu_now()) {}

@@ -1,4 +1,4 @@
-// What an administrator can do to a holder, and what a leader does that stands still.
+// An administrator's attacks on a holder, and a leader that stands still.
 
 #include "measured.hpp"
 #include "support/lock_harness.hpp"
@@ -38,7 +38,7 @@ struct follower_client {
 
 } // namespace
 
-CO_TEST("a holder whose node an administrator deletes knows within 100 ms and a round trip") {
+CO_TEST("a holder learns within 100 ms and a round trip that its node was deleted") {
     foreigner administrator(shared_server().address());
     client zk(executor, shared_server().address());
     for (const auto age : {0ms, 50ms, 110ms, 1000ms}) {

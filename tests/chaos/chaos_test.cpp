@@ -1,9 +1,9 @@
-// Three servers, clients in several processes, and everything that can happen to either, by chance.
+// Three servers, clients in several processes, and random faults of both.
 //
 //     chaos_test [--seconds=N] [--seed=N] [--workers=N] [--session=MILLISECONDS]
 //
-// or PADDOCK_CHAOS_SECONDS and so on, in the environment; doctest's own options work as well. What
-// was done to whom is printed when something is wrong, or if PADDOCK_CHAOS_DIARY is set.
+// or PADDOCK_CHAOS_SECONDS and so on, in the environment; doctest's own options work as well. The
+// list of faults is printed after a failure, or if PADDOCK_CHAOS_DIARY is set.
 
 #define DOCTEST_CONFIG_IMPLEMENT
 #include "checker.hpp"
@@ -32,15 +32,15 @@ using std::chrono::steady_clock;
 
 namespace {
 
-struct wishes {
+struct run_options {
     std::uint32_t seed = std::random_device()();
     std::chrono::seconds duration = 120s;
     crew_terms crew{};
-} wished;
+} chosen;
 
 double in_seconds(boot_clock::duration time) { return std::chrono::duration<double>(time).count(); }
 
-/// Looks after the processes meanwhile; throws when it takes too long.
+/// Checks meanwhile that the processes live; throws when it takes too long.
 void until(crew& workers, const std::string& what, const std::function<bool()>& predicate) {
     const auto deadline = steady_clock::now() + scaled(60s);
     while (!predicate()) {
@@ -50,11 +50,11 @@ void until(crew& workers, const std::string& what, const std::function<bool()>& 
     }
 }
 
-/// Each process is granted each lock some more. Returns how long that took.
+/// Waits until each process was granted each lock some more. Returns how long that took.
 boot_clock::duration until_progress(crew& workers, const char* when) {
     const auto begin = boot_clock::now();
     const auto before = workers.grants();
-    until(workers, std::string("everybody makes progress ") + when, [&] {
+    until(workers, std::string("every process makes progress ") + when, [&] {
         const auto now = workers.grants();
         return std::all_of(now.begin(), now.end(), [&](const auto& one) {
             const auto old = before.find(one.first);
@@ -80,10 +80,10 @@ std::vector<std::string> ephemerals(foreigner& by, const std::string& directory)
     return all;
 }
 
-/// Those who were killed are out with their sessions.
+/// The sessions of killed processes have ended.
 void until_nothing_is_left(zk_ensemble& ensemble) {
     foreigner by(ensemble.server(ensemble.await_leader()).address());
-    const auto deadline = steady_clock::now() + 3 * wished.crew.session + scaled(20s);
+    const auto deadline = steady_clock::now() + 3 * chosen.crew.session + scaled(20s);
     auto left = ephemerals(by, "/chaos");
     while (!left.empty() && steady_clock::now() < deadline) {
         std::this_thread::sleep_for(50ms);
@@ -94,7 +94,7 @@ void until_nothing_is_left(zk_ensemble& ensemble) {
 }
 
 void rage(crew& workers, faults& trouble) {
-    const auto end = steady_clock::now() + wished.duration;
+    const auto end = steady_clock::now() + chosen.duration;
     auto next = steady_clock::now();
     while (steady_clock::now() < end) {
         trouble.take_back();
@@ -109,10 +109,10 @@ void rage(crew& workers, faults& trouble) {
 }
 
 void report(const findings& found, const faults& trouble) {
-    std::printf("seed %u, %d s of faults, %zu processes, session timeout %d ms\n", wished.seed,
-                static_cast<int>(wished.duration.count()), wished.crew.size,
-                static_cast<int>(wished.crew.session.count()));
-    std::printf("acquisitions: %zu", found.acquisitions);
+    std::printf("seed %u, %d s of faults, %zu processes, session timeout %d ms\n", chosen.seed,
+                static_cast<int>(chosen.duration.count()), chosen.crew.size,
+                static_cast<int>(chosen.crew.session.count()));
+    std::printf("holds: %zu", found.holds);
     for (const auto& [lock, count] : found.grants)
         std::printf(", %s %zu", lock.c_str(), count);
     std::printf("; lost while held: %zu; their process was killed: %zu\n", found.lost,
@@ -132,7 +132,7 @@ void report(const findings& found, const faults& trouble) {
 
 /// Returns whether all is well.
 bool judge(const crew& workers, const faults& trouble) {
-    const auto found = check(workers.holds(), wished.crew.permits);
+    const auto found = check(workers.holds(), chosen.crew.permits);
     report(found, trouble);
     for (const auto& each : found.violations)
         FAIL_CHECK(each);
@@ -145,8 +145,8 @@ void show(const std::vector<std::string>& diary) {
         std::printf("%s\n", line.c_str());
 }
 
-void read_wish(const std::string& name, const std::function<void(unsigned long)>& grant, int argc,
-               char** argv) {
+void read_option(const std::string& name, const std::function<void(unsigned long)>& grant, int argc,
+                 char** argv) {
     auto variable = "PADDOCK_CHAOS_" + name;
     for (auto& letter : variable)
         letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
@@ -159,19 +159,20 @@ void read_wish(const std::string& name, const std::function<void(unsigned long)>
 
 } // namespace
 
-TEST_CASE("nobody is let in beside another, and all go on when the faults are over") {
+TEST_CASE("holds exclude each other under faults, and every process goes on after them") {
     zk_server_options servers;
-    servers.tick_time = wished.crew.tick;
+    servers.tick_time = chosen.crew.tick;
     zk_ensemble ensemble(servers);
-    crew workers(ensemble, wished.crew);
-    faults trouble(ensemble, workers, wished.seed);
+    crew workers(ensemble, chosen.crew);
+    faults trouble(ensemble, workers, chosen.seed);
     std::string failed;
     try {
         until_progress(workers, "before there are faults");
         rage(workers, trouble);
         ensemble.await_leader();
         const auto took = until_progress(workers, "when the faults are over");
-        std::printf("after the faults everybody made progress within %.2f s\n", in_seconds(took));
+        std::printf("after the faults every process made progress within %.2f s\n",
+                    in_seconds(took));
         workers.tell_to_stop();
         const auto deadline = steady_clock::now() + scaled(60s);
         while (!workers.done() && steady_clock::now() < deadline)
@@ -187,17 +188,17 @@ TEST_CASE("nobody is let in beside another, and all go on when the faults are ov
 }
 
 int main(int argc, char** argv) {
-    read_wish(
-        "seed", [](auto n) { wished.seed = static_cast<std::uint32_t>(n); }, argc, argv);
-    read_wish(
-        "seconds", [](auto n) { wished.duration = std::chrono::seconds(n); }, argc, argv);
-    read_wish(
-        "workers", [](auto n) { wished.crew.size = n; }, argc, argv);
-    read_wish(
-        "session", [](auto n) { wished.crew.session = std::chrono::milliseconds(n); }, argc, argv);
-    wished.crew.tick = wished.crew.session / 5;
-    wished.crew.seed = wished.seed;
-    std::printf("seed %u\n", wished.seed);
+    read_option(
+        "seed", [](auto n) { chosen.seed = static_cast<std::uint32_t>(n); }, argc, argv);
+    read_option(
+        "seconds", [](auto n) { chosen.duration = std::chrono::seconds(n); }, argc, argv);
+    read_option(
+        "workers", [](auto n) { chosen.crew.size = n; }, argc, argv);
+    read_option(
+        "session", [](auto n) { chosen.crew.session = std::chrono::milliseconds(n); }, argc, argv);
+    chosen.crew.tick = chosen.crew.session / 5;
+    chosen.crew.seed = chosen.seed;
+    std::printf("seed %u\n", chosen.seed);
     std::fflush(stdout);
     doctest::Context context(argc, argv);
     return context.run();

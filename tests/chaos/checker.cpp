@@ -47,7 +47,7 @@ struct check_of_lock {
                                     text_of(h));
     }
 
-    /// One pass in time: who is inside when the next one comes?
+    /// One pass in time: which holds last when the next one begins?
     void overlaps(end_of end, const char* what) {
         one_lock inside;
         for (const auto* h : holds) {
@@ -79,7 +79,7 @@ struct check_of_lock {
 };
 
 void count(const std::vector<hold_record>& holds, findings& result) {
-    result.acquisitions = holds.size();
+    result.holds = holds.size();
     for (const auto& h : holds) {
         ++result.grants[h.lock];
         if (h.end == fate::lost) ++result.lost;

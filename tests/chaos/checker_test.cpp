@@ -1,4 +1,4 @@
-// The checker notices what the other tests rely on.
+// The checker finds the faults that the other tests look for.
 
 #include "checker.hpp"
 
@@ -41,13 +41,13 @@ std::size_t violations(std::vector<hold_record> holds) {
 
 } // namespace
 
-TEST_CASE("holds of a mutex that follow one another are in order, whoever wrote first") {
+TEST_CASE("consecutive holds of a mutex are valid in any order of their records") {
     CHECK(violations({}) == 0);
     CHECK(violations({hold(10, 20, 1), hold(21, 30, 2), hold(31, 31, 3)}) == 0);
     CHECK(violations({hold(31, 31, 3), hold(21, 30, 2), hold(10, 20, 1)}) == 0);
 }
 
-TEST_CASE("an overlap is noticed, and one of a single moment, too") {
+TEST_CASE("the checker finds an overlap, even of a single moment") {
     CHECK(violations({hold(10, 20, 1), hold(15, 30, 2)}) == 1);
     CHECK(violations({hold(10, 20, 1), hold(20, 30, 2)}) == 1);
     CHECK(violations({hold(10, 40, 1), hold(15, 20, 2)}) == 1);
@@ -55,20 +55,20 @@ TEST_CASE("an overlap is noticed, and one of a single moment, too") {
     CHECK(violations({hold(10, 40, 1), hold(15, 20, 2), hold(30, 35, 3)}) == 2);
 }
 
-TEST_CASE("other locks do not matter") {
+TEST_CASE("holds of other locks do not matter") {
     auto other = hold(15, 30, 2);
     other.lock = "other";
     CHECK(violations({hold(10, 20, 1), other}) == 0);
 }
 
-TEST_CASE("readers may be together, and a writer must be alone") {
+TEST_CASE("readers may overlap, and a writer must be alone") {
     CHECK(violations({reading(10, 30, 1), reading(15, 20, 2)}) == 0);
     CHECK(violations({reading(10, 30, 1), reading(15, 20, 2), hold(25, 40, 3)}) == 1);
     CHECK(violations({hold(10, 30, 1), reading(15, 20, 2)}) == 1);
     CHECK(violations({reading(10, 30, 1), reading(12, 20, 2), hold(31, 40, 3)}) == 0);
 }
 
-TEST_CASE("a promise that is broken is noticed, unless the hold was given back") {
+TEST_CASE("the checker finds a hold that ended too early, unless it was released") {
     auto stopped = hold(10, 20, 1);
     stopped.promise = 50;
     stopped.released = 0;
@@ -80,7 +80,7 @@ TEST_CASE("a promise that is broken is noticed, unless the hold was given back")
     CHECK(violations({stopped, hold(30, 60, 2)}) == 1);
 }
 
-TEST_CASE("a token that does not grow is noticed") {
+TEST_CASE("the checker finds a token that does not grow") {
     CHECK(violations({hold(10, 20, 2), hold(21, 30, 1)}) == 1);
     CHECK(violations({hold(10, 20, 2), hold(21, 30, 2)}) == 1);
     CHECK(violations({hold(10, 20, 3), hold(21, 30, 1), hold(31, 40, 2)}) == 2);
@@ -90,13 +90,13 @@ TEST_CASE("a token that does not grow is noticed") {
     CHECK(violations({reading(10, 20, 1), hold(21, 30, 2), reading(31, 40, 3)}) == 0);
 }
 
-TEST_CASE("too many permits are noticed") {
+TEST_CASE("the checker finds too many permits") {
     CHECK(violations({permits(1, 10, 40), permits(2, 20, 30), permits(2, 31, 50)}) == 0);
     CHECK(violations({permits(1, 10, 40), permits(2, 20, 30), permits(1, 30, 50)}) == 1);
     CHECK(violations({permits(3, 10, 20), permits(1, 15, 30)}) == 1);
 }
 
-TEST_CASE("what happened is counted, from what was written into files") {
+TEST_CASE("the checker counts holds from journal files") {
     std::string folder = (std::filesystem::temp_directory_path() / "paddock-XXXXXX").string();
     REQUIRE(::mkdtemp(folder.data()) != nullptr);
     {
@@ -113,7 +113,7 @@ TEST_CASE("what happened is counted, from what was written into files") {
     }
     const auto found = check(read_all_holds(folder), 1);
     CHECK(found.violations.empty());
-    CHECK(found.acquisitions == 3);
+    CHECK(found.holds == 3);
     CHECK(found.lost == 1);
     CHECK(found.unfinished == 1);
     CHECK(found.grants.at("lock") == 3);

@@ -37,19 +37,18 @@ public:
     std::size_t size() const { return posts_.size(); }
     tcp_link& link(std::size_t post, std::size_t server) { return *posts_[post].links[server]; }
 
-    /// Those who hold something, and have for a while.
+    /// Processes that have held a lock for a while.
     std::vector<std::size_t> holders() const;
 
     void pause(std::size_t post) { posts_[post].process->pause(); }
     void resume(std::size_t post);
-    /// Like a power cut. Another process takes the post, with a client of its own.
+    /// As by a power cut. Another process takes the post, with a client of its own.
     void replace(std::size_t post);
 
-    /// Throws, with what it said, if a process has ended unasked.
+    /// Throws, with its output, if a process has ended by itself.
     void check_alive();
     std::vector<hold_record> holds() const { return read_all_holds(folder_); }
-    /// How often those who are at work now have been granted each of the locks; all of them are in
-    /// it.
+    /// How often each running process was granted each of the locks; all of them are in it.
     std::map<std::string, std::size_t> grants() const;
 
     void tell_to_stop();

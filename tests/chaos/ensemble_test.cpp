@@ -1,5 +1,5 @@
-// What the other tests of this folder stand on: links can be disturbed, and servers lose each
-// other.
+// The base of the other tests of this folder: links can be disturbed, and servers lose their
+// connections.
 
 #include "support/co_test.hpp"
 #include "support/foreigner.hpp"

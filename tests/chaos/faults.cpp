@@ -29,12 +29,12 @@ faults::milliseconds faults::percent(int least, int most) {
     return between(session / 100 * least, session / 100 * most);
 }
 
-/// Short enough to be overcome, or so long that a session is over.
+/// Short enough to be survived, or so long that a session expires.
 faults::milliseconds faults::some_time() {
     return any(2) == 0 ? percent(5, 90) : percent(100, 300);
 }
 
-/// Who holds something has more to lose.
+/// Prefers holders, which have more to lose.
 std::size_t faults::any_client() {
     const auto holders = workers_.holders();
     if (holders.empty() || any(3) == 0) return any(workers_.size());
@@ -45,16 +45,16 @@ void faults::note(const std::string& text) {
     diary_.push_back(std::to_string(boot_clock::now().time_since_epoch().count()) + ' ' + text);
 }
 
-void faults::begin(const std::string& kind, const std::string& whom, bool& busy, milliseconds lasts,
-                   std::function<void()> undo) {
+void faults::begin(const std::string& kind, const std::string& victim, bool& busy,
+                   milliseconds lasts, std::function<void()> undo) {
     ++counts_[kind];
-    note(kind + ", " + whom + ", for " + std::to_string(lasts.count()) + " ms");
+    note(kind + ", " + victim + ", for " + std::to_string(lasts.count()) + " ms");
     busy = true;
-    under_way_.push_back({kind + ", " + whom, clock::now() + lasts, &busy, std::move(undo)});
+    under_way_.push_back({kind + ", " + victim, clock::now() + lasts, &busy, std::move(undo)});
 }
 
 void faults::inject() {
-    // Who is stopped or killed stops everybody behind him until his session is over.
+    // A stopped or killed holder stops the waiters behind it until its session ends.
     const auto what = any(20);
     if (what < 13)
         disturb_link();
@@ -86,8 +86,8 @@ void faults::disturb_link() {
     const auto one = any(zk_ensemble::size * 2);
     for (std::size_t i = 0; i < zk_ensemble::size; ++i)
         if (one >= zk_ensemble::size || one == i) links.push_back(&workers_.link(post, i));
-    const auto whom = "client " + std::to_string(post) +
-                      (links.size() == 1 ? " to server " + std::to_string(one) : "");
+    const auto victim = "client " + std::to_string(post) +
+                        (links.size() == 1 ? " to server " + std::to_string(one) : "");
     const auto each = [links](auto what) {
         for (auto* link : links)
             what(*link);
@@ -95,7 +95,7 @@ void faults::disturb_link() {
     const auto over = [each] { each([](tcp_link& link) { link.heal(); }); };
     const auto start = [&](const char* kind, milliseconds lasts, auto what) {
         each(what);
-        begin(kind, whom, link_busy_[post], lasts, over);
+        begin(kind, victim, link_busy_[post], lasts, over);
     };
     switch (any(6)) {
     case 0:
@@ -120,36 +120,36 @@ void faults::disturb_link() {
 void faults::disturb_worker() {
     const auto post = any_client();
     if (worker_busy_[post]) return;
-    const auto whom = "process " + std::to_string(post);
+    const auto victim = "process " + std::to_string(post);
     if (any(3) == 0) {
         workers_.replace(post);
-        begin("process killed", whom, worker_busy_[post], 0ms, [] {});
+        begin("process killed", victim, worker_busy_[post], 0ms, [] {});
         return;
     }
     workers_.pause(post);
-    begin("process stopped", whom, worker_busy_[post], some_time(),
+    begin("process stopped", victim, worker_busy_[post], some_time(),
           [this, post] { workers_.resume(post); });
 }
 
-/// One at a time, and with some rest behind it: two of three must be able to work now and then.
+/// One at a time, and with a pause behind it: two of three must be able to work now and then.
 void faults::disturb_server() {
     if (servers_busy_ || clock::now() < servers_rest_until_) return;
     const auto i = any(2) == 0 ? ensemble_.leader().value_or(0) : any(zk_ensemble::size);
     const bool leads = ensemble_.leads(i);
-    const auto whom = "server " + std::to_string(i) + (leads ? " (leader)" : "");
+    const auto victim = "server " + std::to_string(i) + (leads ? " (leader)" : "");
     const auto rest = [this, most = between(0, 6000)] {
         servers_rest_until_ = clock::now() + most;
     };
     switch (any(4)) {
     case 0:
         ensemble_.server(i).kill();
-        return begin("server killed", whom, servers_busy_, percent(5, 100), [this, i, rest] {
+        return begin("server killed", victim, servers_busy_, percent(5, 100), [this, i, rest] {
             ensemble_.server(i).start();
             rest();
         });
     case 1:
         ensemble_.pause(i);
-        return begin("server stopped", whom, servers_busy_, percent(5, 150), [this, i, rest] {
+        return begin("server stopped", victim, servers_busy_, percent(5, 150), [this, i, rest] {
             ensemble_.resume(i);
             rest();
         });
@@ -165,7 +165,7 @@ void faults::disturb_server() {
         else
             ensemble_.sever(i, (i + 1) % zk_ensemble::size, how);
         const std::string kind = std::string(leads ? "leader" : "follower") + called;
-        return begin(kind, whom + (wholly ? "" : ", from one"), servers_busy_, percent(25, 300),
+        return begin(kind, victim + (wholly ? "" : ", from one"), servers_busy_, percent(25, 300),
                      [this, rest] {
                          ensemble_.heal();
                          rest();

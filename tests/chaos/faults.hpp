@@ -13,24 +13,24 @@
 
 namespace paddock::test {
 
-/// Faults by chance, from a seed. Each has a victim that has no other fault at that time, and is
-/// taken back after a while. Most last for about as long as a session may.
+/// Random faults, from a seed. Each has a victim without another fault at that time, and ends after
+/// a while. Most last for about as long as a session may.
 class faults {
 public:
     using clock = std::chrono::steady_clock;
 
     faults(zk_ensemble& ensemble, crew& workers, std::uint32_t seed);
 
-    /// One more, if somebody can be found for it.
+    /// Begins one more, if there is a victim for it.
     void inject();
-    /// Takes back what is due; `all`: everything.
+    /// Ends the faults that are due; `all`: all of them.
     void take_back(bool all = false);
     /// How long until the next one.
     std::chrono::milliseconds pause() { return between(100, 1000); }
 
     /// How many there were, by kind.
     const std::map<std::string, int>& counts() const { return counts_; }
-    /// What was done, with the time by the boot clock.
+    /// The faults, with their times by the boot clock.
     const std::vector<std::string>& diary() const { return diary_; }
 
 private:
@@ -46,7 +46,7 @@ private:
     void disturb_worker();
     void disturb_server();
 
-    void begin(const std::string& kind, const std::string& whom, bool& busy, milliseconds lasts,
+    void begin(const std::string& kind, const std::string& victim, bool& busy, milliseconds lasts,
                std::function<void()> undo);
     void note(const std::string& text);
     std::size_t any(std::size_t less_than);

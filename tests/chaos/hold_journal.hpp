@@ -10,9 +10,9 @@
 #include <string_view>
 #include <vector>
 
-// What contenders in several processes write down of their holds. Each process has a file of its
-// own, with one line per hold, which is written over while the hold lasts: whenever its process
-// stops, or is killed, the line says what was known last.
+// The records of holds in several processes. Each process has a file of its own, with one line per
+// hold, which is overwritten while the hold lasts: whenever its process stops, or is killed, the
+// line has its last knowledge.
 
 namespace paddock::test {
 
@@ -25,10 +25,10 @@ struct hold_record {
     std::string contender{};
     share kind = share::exclusive;
     int weight = 1;            ///< permits
-    std::int64_t from = 0;     ///< the guard was there, and valid
+    std::int64_t from = 0;     ///< the guard existed, and was valid
     std::int64_t until = 0;    ///< the last moment before valid() said so
     std::int64_t promise = 0;  ///< valid_until() at that moment
-    std::int64_t released = 0; ///< just before it was given back; 0: it was not
+    std::int64_t released = 0; ///< just before it was released; 0: it was not
     std::int64_t token = 0;
     fate end = fate::held;
 };
@@ -40,7 +40,7 @@ public:
     hold_journal& operator=(const hold_journal&) = delete;
     ~hold_journal();
 
-    /// Returns the place of the line.
+    /// Returns the position of the line.
     std::size_t add(const hold_record& hold);
     void write_over(std::size_t place, const hold_record& hold);
 

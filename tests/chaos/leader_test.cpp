@@ -1,5 +1,5 @@
-// An old leader that is cut off from its followers, and has not heard of it: its client must have
-// given up before the new leader lets anybody else in.
+// An old leader that is cut off from its followers, and has not noticed: its client must have lost
+// its hold before the new leader grants the lock to another client.
 
 #include "measured.hpp"
 #include "support/lock_harness.hpp"
@@ -31,7 +31,7 @@ void report(const char* how, boot_clock::duration timeout, boot_clock::duration 
     MESSAGE(text.str());
 }
 
-/// A holder at the leader, a waiter at a follower, and nobody can go anywhere else.
+/// A holder at the leader and a waiter at a follower; neither can reach another server.
 asio::awaitable<void> cut_off_leader(asio::any_io_executor executor, std::chrono::milliseconds T,
                                      severance how, const char* called) {
     zk_ensemble ensemble({.tick_time = T / 5});
@@ -77,12 +77,12 @@ CO_TEST("a cut-off leader's client is out before the next is in, T = 10 s") {
     co_await cut_off_leader(executor, 10s, severance::half, "the followers are reset");
 }
 
-CO_TEST("a leader and followers that lose each other in silence: the client is out first") {
+CO_TEST("when leader and followers lose each other in silence, the old holder is out first") {
     test.time_limit(100s);
     co_await cut_off_leader(executor, 4s, severance::silence, "silence");
 }
 
-CO_TEST("a leader that is reset, too: the client is out first") {
+CO_TEST("when the leader's connections are reset, the old holder is out first") {
     test.time_limit(100s);
     co_await cut_off_leader(executor, 4s, severance::reset, "all are reset");
 }

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <vector>
 
-// What the tests of this folder measure by the machine-wide clock, while the event loop runs.
+// Measurements by the machine-wide clock, while the event loop runs.
 
 namespace paddock::test {
 
@@ -35,7 +35,7 @@ validity_left(const guard& g, boot_clock::duration looked_at) {
     co_return seen;
 }
 
-/// Waits until a guard is not valid any more, and says until when it claimed to be.
+/// Waits until a guard is not valid any more, and returns until when it was.
 inline asio::awaitable<boot_clock::time_point> end_of_validity(const guard& g) {
     boot_clock::time_point last{};
     for (;;) {

@@ -8,7 +8,7 @@
 //     session     the session timeout in milliseconds
 //     tick        the servers' tickTime in milliseconds, if the client shall know it
 //     permits     of the semaphore
-//     seed        of what it decides by chance
+//     seed        of its random decisions
 
 #include "hold_journal.hpp"
 #include "support/program.hpp"

@@ -1,5 +1,4 @@
-// Any bytes as the data of a node: what other contenders say about themselves, and how many permits
-// there are.
+// Any bytes as the data of a node: the data of other contenders, and numbers of permits.
 
 #include "fuzz/target.hpp"
 #include "locks/call/metadata.hpp"
@@ -20,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     else
         expect(size != 4, "four bytes are a number", text);
 
-    // A label may say anything; what was written is read back.
+    // A label may be any text; it is read back as it was written.
     contender written;
     detail::read_metadata(detail::metadata("label").at({}), written);
     expect(written.label == "label", "not read back", written.label);

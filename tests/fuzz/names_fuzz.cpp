@@ -25,7 +25,8 @@ void judge(const naming& names, const std::string& name) {
     expect(names.sequence(name).has_value() == said.has_value(), "two opinions", name);
     if (!said) return;
     expect(ends_in(name, said->sequence), "not the number that the server printed", name);
-    expect(said->as == role::exclusive || names.has_shared(), "nobody shares this lock", name);
+    expect(said->as == role::exclusive || names.has_shared(), "a reader of an exclusive lock",
+           name);
 }
 
 } // namespace
@@ -43,10 +44,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     expect(!all[0].read(name) || !all[1].read(name), "a contender of two locks", name);
     const auto own = own_id(name, ids);
     const bool orphan = !orphans({name}, ids).empty();
-    expect(orphan == (own && *own != claimed), "an orphan is ours, and nobody claims it", name);
+    expect(orphan == (own && *own != claimed), "an orphan is an own node without a claim", name);
     const bool says_session = name.find("10000000-0000-0001") != std::string::npos ||
                               name.find("1000000000000001") != std::string::npos;
-    expect(!own || says_session, "somebody else's node was taken for ours", name);
+    expect(!own || says_session, "a foreign node was taken for an own one", name);
     if (const auto lock = marked_lock(name)) {
         expect(!lock->empty() && name.find(*lock) != std::string::npos, "no such lock", name);
         for (const auto& names : all)

@@ -1,5 +1,5 @@
-// Any names in a lock's directory, and a contender of ours in between: it is granted when, and only
-// when, nobody before it is left.
+// Any names in a lock's directory, and an own contender in between: it is granted when, and only
+// when, no predecessor is left.
 
 #include "fuzz/target.hpp"
 #include "rules/queue.hpp"
@@ -16,8 +16,7 @@ using paddock::test::source;
 
 namespace {
 
-/// What the documentation says about names, written down once more: the number of a contender for
-/// the mutex `lock`.
+/// The documented rule for names, a second time: the number of a contender for the mutex `lock`.
 std::optional<std::int64_t> number_of(const std::string& name) {
     for (const std::size_t width : {10U, 11U}) {
         if (name.size() < width) continue;
@@ -46,13 +45,13 @@ std::optional<std::int64_t> number_of(const std::string& name) {
     return std::nullopt;
 }
 
-/// The directory, one contender of ours in it, and answers that tell the truth.
+/// The directory, one own contender in it, and true answers.
 class story {
 public:
     story() { ids_.begin(0x1000'0000'0000'0001); }
 
     void add(const std::string& name) {
-        if (!own_id(name, ids_)) living_.insert(name); // nobody else has our session
+        if (!own_id(name, ids_)) living_.insert(name); // no other client has our session
     }
     void add_many(const std::string& head, std::size_t count) {
         for (std::size_t n = 0; n < count; ++n)
@@ -60,8 +59,8 @@ public:
     }
     void join(std::int32_t sequence) {
         sequence_ = sequence;
-        line_.connected();
-        line_.join(1, {});
+        queue_.connected();
+        queue_.join(1, {});
         obey();
     }
     /// A foreign node goes.
@@ -79,16 +78,16 @@ public:
         std::advance(it, static_cast<std::ptrdiff_t>(which % watched_.size()));
         const auto name = *it;
         watched_.erase(it);
-        line_.node_event(name, false);
+        queue_.node_event(name, false);
         obey();
     }
-    /// Everybody before us goes, and we are granted.
+    /// All predecessors go, and our contender is granted.
     void end() {
         for (const auto& name : before_us()) {
             expect(!granted_, "granted beside", name);
             remove(name);
         }
-        expect(granted_, "not granted, though nobody is before", own_);
+        expect(granted_, "not granted, though it has no predecessor", own_);
     }
 
 private:
@@ -104,12 +103,12 @@ private:
     void remove(const std::string& name) {
         living_.erase(name);
         if (watched_.erase(name) == 0) return;
-        line_.node_event(name, true);
+        queue_.node_event(name, true);
         obey();
     }
 
     void obey() {
-        for (auto actions = line_.take(); !actions.empty(); actions = line_.take())
+        for (auto actions = queue_.take(); !actions.empty(); actions = queue_.take())
             for (const auto& queue_action : actions)
                 std::visit([this](const auto& a) { obey(a); }, queue_action);
     }
@@ -118,17 +117,19 @@ private:
         std::snprintf(printed, sizeof printed, "%010d", sequence_);
         own_ = naming("lock").prefix(ids_, a.id) + printed;
         living_.insert(own_);
-        line_.created(a.key, a.id, {.result = outcome::done, .code = 0, .name = own_, .czxid = 5});
+        queue_.created(a.key, a.id, {.result = outcome::done, .code = 0, .name = own_, .czxid = 5});
     }
     void obey(const queue_act::list&) {
-        line_.listed(outcome::done, 0, std::vector<std::string>(living_.begin(), living_.end()));
+        queue_.listed(outcome::done, 0, std::vector<std::string>(living_.begin(), living_.end()));
     }
     void obey(const queue_act::watch_blocker& a) {
         const bool there = living_.contains(a.name);
         if (there) watched_.insert(a.name);
-        line_.blocker_watched(a.name, there ? outcome::done : outcome::missing);
+        queue_.blocker_watched(a.name, there ? outcome::done : outcome::missing);
     }
-    void obey(const queue_act::watch_own& a) { line_.own_watched(a.key, a.id, {outcome::done, 5}); }
+    void obey(const queue_act::watch_own& a) {
+        queue_.own_watched(a.key, a.id, {outcome::done, 5});
+    }
     void obey(const queue_act::forget& a) { watched_.erase(a.name); }
     void obey(const queue_act::grant&) {
         const auto before = before_us();
@@ -142,7 +143,7 @@ private:
     }
 
     claims ids_;
-    queue line_{naming("lock"), ids_};
+    queue queue_{naming("lock"), ids_};
     std::set<std::string> living_, watched_;
     std::int32_t sequence_ = 0;
     std::string own_;

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-// What the fuzz targets share. Each of them is one function that libFuzzer calls with bytes of its
+// Helpers for the fuzz targets. Each of them is one function that libFuzzer calls with bytes of its
 // choice (clang: -Dfuzz=true); with any other compiler replay.cpp calls it with those of the
 // corpus, and with what it makes of them.
 
@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 namespace paddock::test {
 
-/// Ends the program if it does not hold; whoever runs the target tells the input.
+/// Ends the program if it does not hold; the runner prints the input.
 inline void expect(bool holds, const char* what, std::string_view about = {}) {
     if (holds) return;
     std::fprintf(stderr, "%s: '%s'\n", what, std::string(about).c_str());

@@ -96,7 +96,7 @@ int end_session(native::calls& table) {
 
 } // namespace
 
-TEST_CASE("a session ends behind everything that was asked, however long that takes to write") {
+TEST_CASE("a session ends behind all its requests, however long they take to write") {
     zk_server server;
     foreigner other(server.address());
     const std::string root = fresh_root();
@@ -104,7 +104,7 @@ TEST_CASE("a session ends behind everything that was asked, however long that ta
     connected_calls c(server.address());
     server.pause();
     const std::string half_a_megabyte(500'000, 'x');
-    constexpr int many = 60; // more than sockets take
+    constexpr int many = 60; // more than the sockets' buffers take
     for (int i = 0; i < many; ++i)
         REQUIRE(c.table->create(root + '/' + std::to_string(i), half_a_megabyte, {},
                                 native::on_reply([&](const native::reply& r) {

@@ -57,12 +57,12 @@ CO_TEST("a list that no server understands is refused by the server") {
     create_options unknown{.acl = {{permission::all, "nonsense", "x"}}};
     auto [error, made] = co_await zk.create(fresh_root(), "", unknown, no_throw);
     CHECK(error == zk_errc::invalid_acl);
-    create_options nobody{.acl = creator_acl()}; // but without credentials there is no creator
-    std::tie(error, made) = co_await zk.create(fresh_root(), "", nobody, no_throw);
+    create_options no_creator{.acl = creator_acl()}; // without credentials there is no creator
+    std::tie(error, made) = co_await zk.create(fresh_root(), "", no_creator, no_throw);
     CHECK(error == zk_errc::invalid_acl);
 }
 
-CO_TEST("who has the right credentials may, everybody else may not") {
+CO_TEST("only a client with the right credentials has access") {
     const auto path = fresh_root();
     client owner(executor, shared_server().address(), as("someone", "sec:ret"));
     create_options how{.acl = creator_acl()};
@@ -78,20 +78,21 @@ CO_TEST("who has the right credentials may, everybody else may not") {
 
     client wrong(executor, shared_server().address(), as("someone", "wrong"));
     client none(executor, shared_server().address());
-    for (auto* const stranger : {&wrong, &none}) {
-        const auto [no_get, nothing] = co_await stranger->get(path, no_throw);
+    for (auto* const unauthorized : {&wrong, &none}) {
+        const auto [no_get, nothing] = co_await unauthorized->get(path, no_throw);
         CHECK(no_get == zk_errc::no_auth);
-        const auto [no_set, stat] = co_await stranger->set(path, "", any_version, no_throw);
+        const auto [no_set, stat] = co_await unauthorized->set(path, "", any_version, no_throw);
         CHECK(no_set == zk_errc::no_auth);
-        const auto [no_list, names] = co_await stranger->children(path, no_throw);
+        const auto [no_list, names] = co_await unauthorized->children(path, no_throw);
         CHECK(no_list == zk_errc::no_auth);
-        const auto [no_acl] = co_await stranger->set_acl(path, open_acl(), any_version, no_throw);
+        const auto [no_acl] =
+            co_await unauthorized->set_acl(path, open_acl(), any_version, no_throw);
         CHECK(no_acl == zk_errc::no_auth);
-        co_await stranger->exists(path); // which ZooKeeper allows to everybody
+        co_await unauthorized->exists(path); // which ZooKeeper allows without permission
     }
 }
 
-CO_TEST("of several credentials each one counts") {
+CO_TEST("each of several credentials counts") {
     const auto path = fresh_root();
     client first(executor, shared_server().address(), as("a", "1"));
     client second(executor, shared_server().address(), as("b", "2"));
@@ -138,7 +139,7 @@ CO_TEST("a server that knows no digests ends the client") {
     CHECK(all.all_once());
 }
 
-CO_TEST("a root goes in front of every path, and out of every result") {
+CO_TEST("a root is prepended to every path, and removed from every result") {
     foreigner direct(shared_server().address());
     const auto root = fresh_root();
     direct.make_path(root + "/app");
@@ -215,7 +216,7 @@ CO_TEST("a numbered node at the root of a client stays below its root") {
     co_await zk.remove(made.path, any_version);
 }
 
-CO_TEST("a root of '/' is none") {
+CO_TEST("a root of '/' is an empty root") {
     foreigner direct(shared_server().address());
     const auto path = fresh_root();
     client by_option(executor, shared_server().address(), below("/"));

@@ -1,4 +1,4 @@
-// Connections that break under operations.
+// Connections that break during operations.
 
 #include "client_support.hpp"
 
@@ -18,7 +18,7 @@ struct behind_proxy {
     std::string path = fresh_root();
     behind_proxy() { direct.create(path, "1"); }
 
-    /// Cuts the connection, and lets no other come before `proxy.refuse(false)`.
+    /// Cuts the connection, and refuses new ones until `proxy.refuse(false)`.
     asio::awaitable<void> disconnect(client& zk) {
         proxy.refuse(true);
         proxy.cut_all(cut::fin);
@@ -32,7 +32,7 @@ constexpr std::array ways{direction::up, direction::down};
 
 } // namespace
 
-CO_TEST("a read is answered, and rightly, wherever the connection is cut") {
+CO_TEST("a read gets the right answer wherever the connection is cut") {
     behind_proxy b;
     client zk(executor, b.proxy.address(), with_timeout(4s));
     co_await zk.connect();
@@ -73,7 +73,7 @@ CO_TEST("every kind of read is repeated") {
     CHECK(b.proxy.count(direction::up, opcode::sync) == 2);
 }
 
-CO_TEST("a write that was cut off says that nobody knows, and is never executed twice") {
+CO_TEST("a write that was cut off fails with outcome_unknown, and is never executed twice") {
     behind_proxy b;
     client zk(executor, b.proxy.address(), with_timeout(4s));
     co_await zk.connect();
@@ -91,7 +91,7 @@ CO_TEST("a write that was cut off says that nobody knows, and is never executed 
         const bool answered = way == direction::down && bytes == -1;
         CHECK(error == (answered ? error_code() : error_code(errc::outcome_unknown)));
         const bool arrived = way == direction::down || bytes == -1;
-        co_await zk.sync(b.path); // and with it, whatever was sent again
+        co_await zk.sync(b.path); // and with it, every repeated request
         co_await eventually(
             [&] { return b.direct.stat(b.path)->version == before + (arrived ? 1 : 0); });
         CHECK(b.proxy.count(direction::up, opcode::set) == 1);
@@ -99,7 +99,7 @@ CO_TEST("a write that was cut off says that nobody knows, and is never executed 
     CHECK(zk.epoch() == 1);
 }
 
-CO_TEST("every kind of write says that nobody knows, though it was executed") {
+CO_TEST("every kind of write fails with outcome_unknown when its answer is lost") {
     behind_proxy b;
     b.direct.create(b.path + "/doomed");
     client zk(executor, b.proxy.address());
@@ -164,7 +164,7 @@ CO_TEST("a cancelled write that was not sent is never executed") {
     CHECK(b.proxy.count(direction::up, opcode::set) == 0);
 }
 
-CO_TEST("a cancelled write that was sent is executed once, though nobody is told") {
+CO_TEST("a cancelled write that was sent is executed once") {
     behind_proxy b;
     client zk(executor, b.proxy.address());
     co_await zk.connect();

@@ -1,4 +1,4 @@
-// How a client connects, tells its state, closes, and dies.
+// How a client connects, reports its state, closes, and is destroyed.
 
 #include "client_support.hpp"
 #include "support/counts.hpp"
@@ -30,7 +30,7 @@ CO_TEST("a client connects when it is first needed") {
     CHECK(proxy.count(direction::up, opcode::exists) == 1);
 }
 
-CO_TEST("connect opens a session, and tells its id and the timeout that was granted") {
+CO_TEST("connect opens a session; the client has its id and the granted timeout") {
     for (const auto& [asked, granted] :
          {std::pair(100ms, 400ms), {3500ms, 3500ms}, {1h, 60'000ms}}) {
         client zk(executor, shared_server().address(), with_timeout(asked));
@@ -46,7 +46,7 @@ CO_TEST("connect opens a session, and tells its id and the timeout that was gran
     }
 }
 
-CO_TEST("connecting to where nobody listens ends by cancellation, and goes on behind it") {
+CO_TEST("a connect without a server ends by cancellation; the client goes on connecting") {
     fault_proxy proxy(shared_server().port());
     proxy.refuse(true);
     client zk(executor, proxy.address());
@@ -62,9 +62,9 @@ CO_TEST("connecting to where nobody listens ends by cancellation, and goes on be
     CHECK(zk.epoch() == 1);
 }
 
-CO_TEST("servers may be given by name, and what is wrong with them is told to the log") {
-    const reserved_port nobody;
-    const auto dead = "localhost:" + std::to_string(nobody.number());
+CO_TEST("servers may be given by name, and trouble with them is logged") {
+    const reserved_port unused;
+    const auto dead = "localhost:" + std::to_string(unused.number());
     const auto alive = "localhost:" + std::to_string(shared_server().port());
     client both(executor, dead + ',' + alive);
     co_await both.exists("/");
@@ -76,14 +76,14 @@ CO_TEST("servers may be given by name, and what is wrong with them is told to th
     tally all;
     none.exists("/", all.expect());
     co_await eventually([&] { return log.find("no server of ") != std::string::npos; });
-    CHECK(log.find(std::to_string(nobody.number())) != std::string::npos);
+    CHECK(log.find(std::to_string(unused.number())) != std::string::npos);
     CHECK(all.completions() == 0);
     CHECK(none.state() == client_state::connecting);
 }
 
-CO_TEST("a cancelled connect says so at once") {
-    const reserved_port nobody;
-    client zk(executor, "127.0.0.1:" + std::to_string(nobody.number()));
+CO_TEST("a cancelled connect completes at once") {
+    const reserved_port unused;
+    client zk(executor, "127.0.0.1:" + std::to_string(unused.number()));
     asio::cancellation_signal stop;
     tally all;
     zk.connect(asio::bind_cancellation_slot(stop.slot(), all.expect()));
@@ -94,11 +94,11 @@ CO_TEST("a cancelled connect says so at once") {
     CHECK(all.error(0) == asio::error::operation_aborted);
 }
 
-CO_TEST("next_state tells every state from the first connection to the end") {
+CO_TEST("next_state reports every state from the first connection to the end") {
     client zk(executor, shared_server().address());
     auto state = co_await zk.next_state(client_state::connecting); // connects, too
     CHECK(state == client_state::connected);
-    state = co_await zk.next_state(client_state::connecting); // at once: it is another
+    state = co_await zk.next_state(client_state::connecting); // at once: the state differs
     CHECK(state == client_state::connected);
     tally all;
     std::optional<client_state> told;
@@ -113,7 +113,7 @@ CO_TEST("next_state tells every state from the first connection to the end") {
     CHECK(told == client_state::closed);
 }
 
-CO_TEST("after the last state there is no next one") {
+CO_TEST("after the last state next_state fails") {
     client zk(executor, shared_server().address());
     co_await zk.close();
     const auto [error, state] = co_await zk.next_state(client_state::closed, no_throw);
@@ -134,7 +134,7 @@ CO_TEST("next_state can be cancelled") {
 }
 
 #if !defined(PADDOCK_TEST_SANITIZED) // which keep memory that was freed
-CO_TEST("a cancelled wait leaves nothing behind, however long nothing happens") {
+CO_TEST("a cancelled wait leaves nothing behind, however long the client is idle") {
     fault_proxy proxy(shared_server().port());
     proxy.refuse(true);
     client zk(executor, proxy.address());
@@ -157,7 +157,7 @@ CO_TEST("a cancelled wait leaves nothing behind, however long nothing happens") 
 }
 #endif
 
-CO_TEST("close ends the session, and says nothing of it any more") {
+CO_TEST("close ends the session, and reports nothing after it") {
     foreigner direct(shared_server().address());
     client zk(executor, shared_server().address(), with_timeout(60s));
     const auto path = fresh_root();
@@ -174,7 +174,7 @@ CO_TEST("close ends the session, and says nothing of it any more") {
     CHECK(zk.state() == client_state::closed);
 }
 
-CO_TEST("close waits for a server that does not answer, but not for long, and can be cancelled") {
+CO_TEST("close waits a limited time for a server that does not answer, and can be cancelled") {
     fault_proxy proxy(shared_server().port());
     client zk(executor, proxy.address(), with_timeout(30s));
     co_await zk.connect();
@@ -194,7 +194,7 @@ CO_TEST("close waits for a server that does not answer, but not for long, and ca
     CHECK(waits.all_say(error_code()));
 }
 
-CO_TEST("close completes everything that is under way, each call exactly once") {
+CO_TEST("close completes every call that is under way, each exactly once") {
     fault_proxy proxy(shared_server().port());
     client zk(executor, proxy.address());
     const auto root = fresh_root();
@@ -229,7 +229,7 @@ CO_TEST("close completes everything that is under way, each call exactly once") 
     CHECK(states.all_once());
 }
 
-CO_TEST("close completes what waits for the first connection, each call exactly once") {
+CO_TEST("close completes every call that waits for the first connection, each exactly once") {
     fault_proxy proxy(shared_server().port());
     proxy.refuse(true);
     client zk(executor, proxy.address());
@@ -248,7 +248,7 @@ CO_TEST("close completes what waits for the first connection, each call exactly 
     CHECK(all.all_once());
 }
 
-CO_TEST("a destroyed client completes what is pending, and ends its session") {
+CO_TEST("a destroyed client completes pending calls, and ends its session") {
     foreigner direct(shared_server().address());
     fault_proxy proxy(shared_server().port());
     std::optional<client> zk(std::in_place, executor, proxy.address(), with_timeout(60s));
@@ -264,7 +264,7 @@ CO_TEST("a destroyed client completes what is pending, and ends its session") {
     co_await eventually([&] { return !direct.exists(root); }, 5s);
 }
 
-CO_TEST("operations that are started and lose their client at once complete, too") {
+CO_TEST("calls whose client is destroyed right after their start complete, too") {
     tally all;
     {
         client zk(executor, shared_server().address());

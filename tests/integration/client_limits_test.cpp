@@ -1,4 +1,4 @@
-// Requests that are larger than a server takes (its jute.maxbuffer).
+// Requests that are larger than a server accepts (its jute.maxbuffer).
 
 #include "client_support.hpp"
 #include "rules/request_bytes.hpp"
@@ -23,7 +23,7 @@ std::string filling(std::size_t request, const std::string& path, const acl& ent
     return std::string(request - rules::request_bytes(path, {}, entries), 'x');
 }
 
-/// Takes requests of up to 4 MiB.
+/// Accepts requests of up to 4 MiB.
 zk_server& generous_server() {
     static zk_server one({.java = {"-Djute.maxbuffer=4194304"}});
     return one;
@@ -38,7 +38,7 @@ acl long_acl() {
 
 } // namespace
 
-CO_TEST("a request that a server would not take is refused, and the connection lives on") {
+CO_TEST("a request that a server would not accept is refused, and the connection lives on") {
     fault_proxy proxy(shared_server().port());
     client zk(executor, proxy.address());
     co_await zk.connect();
@@ -61,7 +61,7 @@ CO_TEST("a request that a server would not take is refused, and the connection l
     CHECK(proxy.accepted() == 1);
 }
 
-CO_TEST("the largest request that is allowed is taken by a server as it comes") {
+CO_TEST("a server with default settings accepts the largest request that is allowed") {
     fault_proxy proxy(shared_server().port());
     client_options options;
     // A server keeps the last 500 writes in its memory.
@@ -84,7 +84,7 @@ CO_TEST("the largest request that is allowed is taken by a server as it comes") 
     CHECK(error == errc::bad_argument);
 }
 
-CO_TEST("the root counts, too") {
+CO_TEST("the root counts for the size of a request") {
     client_options options;
     options.root = fresh_root();
     client zk(executor, shared_server().address(), options);
@@ -93,7 +93,7 @@ CO_TEST("the root counts, too") {
     CHECK(error == errc::bad_argument);
 }
 
-CO_TEST("what is counted is what is sent, or a few bytes more") {
+CO_TEST("the counted size is the size sent, or a few bytes more") {
     fault_proxy proxy(shared_server().port());
     client zk(executor, proxy.address());
     const auto path = fresh_root();
@@ -130,7 +130,7 @@ CO_TEST("what is counted is what is sent, or a few bytes more") {
     }
 }
 
-CO_TEST("servers that take more are told by an option") {
+CO_TEST("an option raises the limit for servers that accept more") {
     client_options options;
     options.max_request_bytes = test.full_or_brief(4 * 1024 * 1024 - 1024UL, 256UL * 1024);
     client zk(executor, generous_server().address(), options);

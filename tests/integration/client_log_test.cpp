@@ -1,4 +1,4 @@
-// What a client says of trouble, and where.
+// What a client logs about trouble, and where.
 
 #include "client_support.hpp"
 #include "support/captured_clog.hpp"
@@ -23,9 +23,9 @@ constexpr auto c_client_says = "paddock: ZooKeeper's C client says: Socket ";
 
 } // namespace
 
-CO_TEST("a client whose server is not there says so on std::clog, and why") {
-    const reserved_port nobody;
-    const auto address = "127.0.0.1:" + std::to_string(nobody.number());
+CO_TEST("a client that reaches no server says so on std::clog, with the reason") {
+    const reserved_port unused;
+    const auto address = "127.0.0.1:" + std::to_string(unused.number());
     const captured_clog clog;
     client zk(executor, address);
     tally all;
@@ -54,16 +54,16 @@ CO_TEST("a client in normal operation writes nothing") {
     CHECK(clog.text() == "");
 }
 
-CO_TEST("with a log, ERROR lines of the C client go there, of each client to its own") {
+CO_TEST("with a log, ERROR lines of the C client go to the log of their client") {
     const captured_clog clog;
-    const reserved_port nobody;
+    const reserved_port unused;
     const auto of_dead = std::make_shared<std::vector<std::string>>();
     const auto of_alive = std::make_shared<std::vector<std::string>>();
     client_options dead_options, alive_options;
     dead_options.log = [of_dead](std::string_view what) { of_dead->emplace_back(what); };
     alive_options.log = [of_alive](std::string_view what) { of_alive->emplace_back(what); };
     client alive(executor, shared_server().address(), alive_options);
-    client dead(executor, "127.0.0.1:" + std::to_string(nobody.number()), dead_options);
+    client dead(executor, "127.0.0.1:" + std::to_string(unused.number()), dead_options);
     tally all;
     dead.connect(all.expect());
     co_await alive.connect();
@@ -74,7 +74,7 @@ CO_TEST("with a log, ERROR lines of the C client go there, of each client to its
     CHECK(clog.text() == "");
 }
 
-CO_TEST("a lost connection is told once, and one that was broken on purpose is not") {
+CO_TEST("a lost connection is logged once, and one that was dropped on purpose is not") {
     const auto log =
         std::make_shared<std::vector<std::string>>(); // the client may outlive the test
     client_options options;

@@ -11,7 +11,7 @@ using steps = std::vector<operation>;
 
 } // namespace
 
-CO_TEST("a multi executes all its steps, and says what each of them did") {
+CO_TEST("a multi executes all its steps, and returns the result of each") {
     foreigner direct(shared_server().address());
     client zk(executor, shared_server().address());
     const auto root = fresh_root();
@@ -46,21 +46,21 @@ CO_TEST("a multi executes all its steps, and says what each of them did") {
     CHECK_FALSE(direct.exists(root + "/old"));
 }
 
-CO_TEST("a multi with a step that is refused does nothing, and says what was refused") {
+CO_TEST("a multi with a refused step does nothing, and names that step") {
     foreigner direct(shared_server().address());
     client zk(executor, shared_server().address());
     const auto root = fresh_root();
     direct.create(root, "x");
     const auto before = direct.stat(root)->pzxid;
-    op::create by_nobody{root + "/b", ""};
-    by_nobody.acl = {{permission::all, "no", "body"}};
+    op::create with_bad_acl{root + "/b", ""};
+    with_bad_acl.acl = {{permission::all, "no", "body"}};
     const std::vector<std::pair<operation, zk_errc>> refused{
         {op::check{root, 0}, zk_errc::bad_version}, // the set has made it 1
         {op::check{root + "/b"}, zk_errc::no_node},
         {op::create{root + "/a", ""}, zk_errc::node_exists},
         {op::remove{root}, zk_errc::not_empty},
         {op::set{root, "", 5}, zk_errc::bad_version},
-        {by_nobody, zk_errc::invalid_acl},
+        {with_bad_acl, zk_errc::invalid_acl},
         {op::check{root}, zk_errc::no_node}, // so it is the last step that is refused
     };
     for (const auto& [step, code] : refused) {
@@ -75,7 +75,7 @@ CO_TEST("a multi with a step that is refused does nothing, and says what was ref
     }
 }
 
-CO_TEST("a first step that is refused is told as well") {
+CO_TEST("a refused first step is named as well") {
     client zk(executor, shared_server().address());
     const auto root = fresh_root();
     steps all{op::check{root}, op::create{root, ""}};
@@ -109,7 +109,7 @@ CO_TEST("a multi of a single step, and one of a thousand") {
     CHECK(direct.get(done[500].path).data == "500");
 }
 
-CO_TEST("what the C client cannot send in a multi is refused unsent") {
+CO_TEST("a multi that the C client cannot send is refused unsent") {
     fault_proxy proxy(shared_server().port());
     client zk(executor, proxy.address());
     co_await zk.connect();
@@ -126,7 +126,7 @@ CO_TEST("what the C client cannot send in a multi is refused unsent") {
     CHECK(proxy.accepted() == 1);
 }
 
-CO_TEST("a multi that the server does not take costs its own call only") {
+CO_TEST("a multi that the server does not accept fails its own call only") {
     fault_proxy proxy(shared_server().port());
     client_options options;
     options.max_request_bytes *= 2; // which is not true
@@ -143,7 +143,7 @@ CO_TEST("a multi that the server does not take costs its own call only") {
     CHECK(proxy.accepted() == 2);
 }
 
-CO_TEST("steps on nodes of others need their permission") {
+CO_TEST("steps on nodes of other owners need permission") {
     const auto path = fresh_root();
     client_options options;
     options.auth.push_back({"someone", "secret"});

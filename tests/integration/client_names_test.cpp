@@ -1,4 +1,4 @@
-// Names that take their time: this program brings its own getaddrinfo, which Asio's resolver calls.
+// Names that resolve slowly: this program has its own getaddrinfo, which Asio's resolver calls.
 
 #include "support/pump_harness.hpp"
 #include "support/zk_server.hpp"
@@ -18,7 +18,7 @@ using namespace paddock::test;
 
 namespace {
 
-/// Which names are asked for, and which of them wait. All of them stand for 127.0.0.1.
+/// Which names are looked up, and which of them wait. All of them resolve to 127.0.0.1.
 class name_service {
 public:
     void hold(const std::string& name) {

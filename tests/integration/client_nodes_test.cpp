@@ -14,7 +14,7 @@ std::string last_digits(const std::string& path) { return path.substr(path.size(
 
 } // namespace
 
-CO_TEST("a created node is there, as its result says") {
+CO_TEST("a created node exists with the path and the stat of the result") {
     foreigner direct(shared_server().address());
     client zk(executor, shared_server().address());
     const auto path = fresh_root();
@@ -33,7 +33,7 @@ CO_TEST("a created node is there, as its result says") {
     CHECK(read.stat == made.stat);
 }
 
-CO_TEST("every field of a stat is the server's") {
+CO_TEST("every field of a stat has the server's value") {
     foreigner direct(shared_server().address());
     client zk(executor, shared_server().address());
     const auto path = fresh_root();
@@ -58,7 +58,7 @@ CO_TEST("every field of a stat is the server's") {
     CHECK(mine.mzxid < mine.pzxid);
 }
 
-CO_TEST("ephemeral nodes belong to the session, persistent ones to nobody") {
+CO_TEST("ephemeral nodes belong to the session, persistent nodes to none") {
     foreigner direct(shared_server().address());
     const auto root = fresh_root();
     direct.create(root);
@@ -98,7 +98,7 @@ CO_TEST("sequential nodes get growing numbers behind their names") {
     }
 }
 
-CO_TEST("containers go with their last child, TTL nodes with the time, others stay") {
+CO_TEST("containers go with their last child, TTL nodes after their time, other nodes stay") {
     static zk_server server({.container_check_interval = 100ms});
     const auto root = fresh_root();
     foreigner direct(server.address());
@@ -136,7 +136,7 @@ CO_TEST("a server without extended types refuses a TTL node") {
     CHECK(missing == zk_errc::no_node);
 }
 
-CO_TEST("what the ensemble refuses keeps its code, and changes nothing") {
+CO_TEST("a refused request fails with the ensemble's code, and changes nothing") {
     client zk(executor, shared_server().address());
     const auto root = fresh_root();
     create_options ephemeral{.mode = create_mode::ephemeral};
@@ -182,7 +182,7 @@ CO_TEST("an error is thrown as a system_error with its code") {
     CHECK(thrown.value() == -101);
 }
 
-CO_TEST("set and remove want the version that they were given") {
+CO_TEST("set and remove need the expected version") {
     client zk(executor, shared_server().address());
     const auto path = fresh_root();
     co_await zk.create(path, "0", create_options());
@@ -219,7 +219,7 @@ CO_TEST("children are listed by name, with the stat of their parent") {
     CHECK(std::count(top.names.begin(), top.names.end(), root.substr(1)) == 1);
 }
 
-CO_TEST("data is bytes: zeros, nothing, and close to a megabyte") {
+CO_TEST("data may be empty, have zero bytes, and be close to a megabyte") {
     foreigner direct(shared_server().address());
     client zk(executor, shared_server().address());
     std::string every_byte;
@@ -250,11 +250,11 @@ CO_TEST("data is bytes: zeros, nothing, and close to a megabyte") {
     CHECK(read.data == every_byte);
 }
 
-CO_TEST("data that is too large costs its own call only") {
+CO_TEST("data that is too large fails its own call only") {
     foreigner direct(shared_server().address());
     fault_proxy proxy(shared_server().port());
     client_options options;
-    options.max_request_bytes = 8 * 1024 * 1024; // more than this server takes
+    options.max_request_bytes = 8 * 1024 * 1024; // more than this server accepts
     client zk(executor, proxy.address(), options);
     const auto root = fresh_root();
     co_await zk.create(root, "small", create_options());
@@ -305,7 +305,7 @@ CO_TEST("a thousand operations at once are all answered, in order") {
         CHECK(std::stoul(last_digits(made[i])) == i);
 }
 
-CO_TEST("what ZooKeeper would refuse unseen is refused here, and nothing is sent") {
+CO_TEST("malformed arguments are refused by the client, and nothing is sent") {
     fault_proxy proxy(shared_server().port());
     client zk(executor, proxy.address());
     tally all;
@@ -346,12 +346,12 @@ CO_TEST("what ZooKeeper would refuse unseen is refused here, and nothing is sent
     CHECK(proxy.accepted() == 0);
 }
 
-CO_TEST("the characters that are refused in a path are those that the server refuses") {
+CO_TEST("the client refuses the same characters in a path as the server") {
     foreigner direct(shared_server().address());
     client zk(executor, shared_server().address());
     const auto root = fresh_root();
     direct.create(root);
-    // Around the borders of what ZooKeeper's documentation forbids, and some that people use.
+    // Characters around the ranges that ZooKeeper's documentation forbids, and some in common use.
     for (const std::string name : {"\x01",
                                    "\x1e",
                                    "\x1f",

@@ -15,7 +15,7 @@ namespace {
 
 using states = std::vector<client_state>;
 
-/// Writes down every state until the client is closed.
+/// Records every state until the client is closed.
 asio::awaitable<void> record(client& zk, states& seen) {
     auto state = zk.state();
     seen.push_back(state);
@@ -27,7 +27,7 @@ asio::awaitable<void> record(client& zk, states& seen) {
 
 } // namespace
 
-CO_TEST("next_state tells the whole story of two sessions") {
+CO_TEST("next_state reports every change over two sessions") {
     fault_proxy proxy(shared_server().port());
     client zk(executor, proxy.address());
     states seen;
@@ -50,7 +50,7 @@ CO_TEST("next_state tells the whole story of two sessions") {
                          client_state::connecting, client_state::connected, client_state::closed});
 }
 
-CO_TEST("an expired session takes its nodes along, and what was under way goes on in the next") {
+CO_TEST("an expired session's nodes go; calls under way go on in the next session") {
     fault_proxy proxy(shared_server().port());
     foreigner direct(shared_server().address());
     client zk(executor, proxy.address());
@@ -76,7 +76,7 @@ CO_TEST("an expired session takes its nodes along, and what was under way goes o
     kill_session(shared_server().address(), proxy.last_credentials());
     co_await eventually([&] { return !direct.exists(root + "/e"); });
     CHECK(others.completions() == 0);
-    CHECK(zk.session_id() == first); // nobody has told us yet
+    CHECK(zk.session_id() == first); // the client does not know yet
 
     proxy.refuse(false);
     co_await eventually([&] { return others.all_once(); });
@@ -106,7 +106,7 @@ CO_TEST("a client that was cut off for too long begins a new session") {
     CHECK(direct.stat(path)->ephemeral_owner == zk.session_id());
 }
 
-CO_TEST("session after session, each has its number, and ten are enough to show it") {
+CO_TEST("each of ten sessions has its own epoch") {
     fault_proxy proxy(shared_server().port());
     client zk(executor, proxy.address());
     co_await zk.connect();
@@ -173,7 +173,7 @@ CO_TEST("the session and its nodes survive a restart of the server") {
     }
 }
 
-CO_TEST("a server that stands still for a moment is waited for") {
+CO_TEST("a client waits for a server that stands still for a moment") {
     static zk_server server;
     server.start();
     const auto path = fresh_root();
@@ -194,7 +194,7 @@ CO_TEST("a server that stands still for a moment is waited for") {
     CHECK(zk.state() == client_state::connected);
 }
 
-CO_TEST("a server that stands still for long is given up, and found again") {
+CO_TEST("a client gives up a server that stands still for long, and finds it again") {
     static zk_server server;
     server.start();
     const auto path = fresh_root();

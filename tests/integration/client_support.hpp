@@ -15,7 +15,7 @@
 #include <memory>
 #include <string>
 
-// What the tests of paddock::client have in common.
+// Helpers for the tests of paddock::client.
 
 namespace paddock::test {
 
@@ -24,7 +24,7 @@ using namespace asio::experimental::awaitable_operators;
 /// As a token: the error code is part of the result, and nothing is thrown.
 inline constexpr auto no_throw = asio::as_tuple(asio::use_awaitable);
 
-/// Counts how often each of many calls completes, and keeps with what.
+/// Counts how often each of many calls completes, and keeps the outcomes.
 class tally {
 public:
     /// A completion handler for one call, whatever its signature.
@@ -84,7 +84,7 @@ inline void start_every_operation(client& zk, const std::string& root, tally& al
     start_every_operation(zk, root, [&] { return all.expect(); });
 }
 
-/// Lets everything run that is ready now.
+/// Runs all handlers that are ready now.
 inline asio::awaitable<void> let_others_run(int rounds = 20) {
     const auto executor = co_await asio::this_coro::executor;
     for (int i = 0; i < rounds; ++i)

@@ -1,4 +1,4 @@
-// Many threads: one io_context that four of them run, and callers from anywhere.
+// Many threads: one io_context that four of them run, and callers on other threads.
 
 #include "client_support.hpp"
 
@@ -45,7 +45,7 @@ T in_time(std::future<T> result) {
     return result.get();
 }
 
-/// Adds one to the number in a node, as often as asked, against the others who do the same.
+/// Increments the number in a node, this many times, against other clients that do the same.
 asio::awaitable<void> count_up(client& zk, std::string path, int times, std::atomic<int>& added) {
     while (times > 0) {
         const auto read = co_await zk.get(path);
@@ -77,7 +77,7 @@ std::string counter() {
 
 } // namespace
 
-TEST_CASE("several clients on several threads count together, and watches see it") {
+TEST_CASE("clients on several threads increment one counter, and watches report it") {
     const auto path = counter();
     busy_context busy(4);
     std::vector<std::unique_ptr<client>> clients;
@@ -132,7 +132,7 @@ TEST_CASE("one client may be used by many threads at once") {
     CHECK(answered == 800);
 }
 
-TEST_CASE("every call completes once, though threads close and destroy clients meanwhile") {
+TEST_CASE("every call completes once while other threads close and destroy clients") {
     const auto path = counter();
     std::atomic<int> started = 0;
     std::atomic<int> completed = 0;
@@ -167,7 +167,7 @@ TEST_CASE("every call completes once, though threads close and destroy clients m
     CHECK(started > 3000);
 }
 
-TEST_CASE("cancellations from other threads, and connections that break, lose no completion") {
+TEST_CASE("no completion is lost to cancellations from other threads or broken connections") {
     const auto path = counter();
     fault_proxy proxy(shared_server().port());
     std::atomic<int> started = 0;

@@ -51,7 +51,7 @@ CO_TEST("use_awaitable, as_tuple and redirect_error give the same result") {
     CHECK(missing == paddock::node_stat());
 }
 
-CO_TEST("a deferred operation begins when it is asked to") {
+CO_TEST("a deferred operation begins when it is invoked") {
     fault_proxy proxy(shared_server().port());
     client zk(executor, proxy.address());
     const auto path = made_node();
@@ -107,7 +107,7 @@ CO_TEST("a callback may start the next operation, close the client, and destroy 
     CHECK_FALSE(zk);
 }
 
-TEST_CASE("a handler that throws does so out of run, and costs nothing else") {
+TEST_CASE("a handler's exception leaves run(), and costs nothing else") {
     asio::io_context io;
     client zk(io.get_executor(), shared_server().address());
     tally all;
@@ -171,7 +171,7 @@ CO_TEST("a handler runs on its own executor: a strand") {
     CHECK_FALSE(elsewhere);
 }
 
-CO_TEST("a client's own executor is where handlers run that have none") {
+CO_TEST("a handler without an executor runs on the client's executor") {
     const auto strand = asio::make_strand(io);
     client zk(strand, shared_server().address());
     CHECK(zk.get_executor() == asio::any_io_executor(strand));
@@ -182,7 +182,7 @@ CO_TEST("a client's own executor is where handlers run that have none") {
     CHECK(there == true);
 }
 
-TEST_CASE("a handler runs on another io_context, which it keeps from ending") {
+TEST_CASE("a handler's own io_context does not end before the handler has run") {
     asio::io_context io;
     asio::io_context other;
     client zk(io.get_executor(), shared_server().address());
@@ -211,7 +211,7 @@ TEST_CASE("a handler runs on another io_context, which it keeps from ending") {
     CHECK(ran_on == other_thread);
 }
 
-TEST_CASE("a coroutine elsewhere goes on elsewhere") {
+TEST_CASE("a coroutine on another io_context is resumed there") {
     asio::io_context io;
     const auto work = asio::make_work_guard(io);
     asio::thread_pool pool(1);
@@ -257,7 +257,7 @@ CO_TEST("the first of an operation and a timer cancels the other") {
     CHECK(read.data == "x");
 }
 
-CO_TEST("an operation that fails lets the timer win, as Asio's || has it") {
+CO_TEST("in Asio's ||, a timer wins over an operation that fails") {
     client zk(executor, shared_server().address());
     asio::steady_timer timer(executor, 20ms);
     const auto missing = fresh_root();
@@ -269,7 +269,7 @@ CO_TEST("an operation that fails lets the timer win, as Asio's || has it") {
     CHECK(std::get<0>(std::get<0>(told)) == zk_errc::no_node);
 }
 
-CO_TEST("operations side by side are all awaited") {
+CO_TEST("parallel operations are all awaited") {
     client zk(executor, shared_server().address());
     const auto path = made_node();
     const auto [read, stat, list] = co_await (zk.get(path) && zk.exists(path) && zk.children(path));
@@ -308,7 +308,7 @@ CO_TEST("total and terminal cancellation end every kind of operation, partial do
         co_await eventually([&] { return all.all_once(); });
         CHECK(all.all_say(asio::error::operation_aborted));
         for (auto& stop : stops)
-            stop.emit(type); // to nobody
+            stop.emit(type); // without a receiver
         proxy.release(direction::down);
         co_await zk.sync(path);
         CHECK(all.all_once());
@@ -316,7 +316,7 @@ CO_TEST("total and terminal cancellation end every kind of operation, partial do
     CHECK(zk.state() == client_state::connected);
 }
 
-CO_TEST("cancelling what is complete already changes nothing") {
+CO_TEST("cancelling a completed operation changes nothing") {
     client zk(executor, shared_server().address());
     asio::cancellation_signal stop;
     tally all;

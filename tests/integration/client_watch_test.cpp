@@ -1,4 +1,4 @@
-// Watches while all is well.
+// Watches without faults.
 
 #include "watch_support.hpp"
 
@@ -29,7 +29,7 @@ struct three_watches {
 
 } // namespace
 
-CO_TEST("an event that happened long ago is told as soon as somebody asks") {
+CO_TEST("an event that happened long ago completes the next call at once") {
     watch_scene s(executor);
     paddock::watch changed(s.zk);
     const auto read = co_await s.zk.get(s.path, changed);
@@ -46,7 +46,7 @@ CO_TEST("an event that happened long ago is told as soon as somebody asks") {
     CHECK(what == watch_event::changed);
 }
 
-CO_TEST("an event is told to who waits for it, once") {
+CO_TEST("an event completes the call that waits for it, once") {
     watch_scene s(executor);
     paddock::watch changed(s.zk);
     co_await s.zk.get(s.path, changed);
@@ -63,7 +63,7 @@ CO_TEST("an event is told to who waits for it, once") {
     CHECK(all.all_once());
 }
 
-CO_TEST("who asks before the watch is armed waits for that, too") {
+CO_TEST("an event call before the watch is armed waits for that, too") {
     watch_scene s(executor);
     paddock::watch changed(s.zk);
     std::optional<watch_event> heard;
@@ -76,7 +76,7 @@ CO_TEST("who asks before the watch is armed waits for that, too") {
     CHECK(heard == watch_event::deleted);
 }
 
-CO_TEST("new data is heard by the watches of get and exists, not by that of children") {
+CO_TEST("new data triggers the watches of get and exists, not that of children") {
     watch_scene s(executor);
     three_watches w(s);
     co_await w.arm(s);
@@ -92,7 +92,7 @@ CO_TEST("new data is heard by the watches of get and exists, not by that of chil
     CHECK(what == watch_event::children);
 }
 
-CO_TEST("a child that comes or goes is heard by the watch of children only") {
+CO_TEST("a created or deleted child triggers the watch of children only") {
     watch_scene s(executor);
     three_watches w(s);
     co_await w.arm(s);
@@ -114,7 +114,7 @@ CO_TEST("a child that comes or goes is heard by the watch of children only") {
     CHECK_FALSE(w.presence.happened());
 }
 
-CO_TEST("the end of a node is heard by every watch at it") {
+CO_TEST("the delete of a node triggers every watch on it") {
     watch_scene s(executor);
     three_watches w(s);
     co_await w.arm(s);
@@ -125,7 +125,7 @@ CO_TEST("the end of a node is heard by every watch at it") {
     }
 }
 
-CO_TEST("exists watches a missing node, and hears of its creation") {
+CO_TEST("exists watches a missing node, and reports its creation") {
     watch_scene s(executor);
     paddock::watch appeared(s.zk);
     const auto [error, stat] = co_await s.zk.exists(s.path + "/a", appeared, no_throw);
@@ -136,7 +136,7 @@ CO_TEST("exists watches a missing node, and hears of its creation") {
     CHECK(what == watch_event::created);
 }
 
-CO_TEST("two watches at one path hear the same event, and one that is destroyed does not") {
+CO_TEST("two watches at one path get the same event, and a destroyed one does not") {
     watch_scene s(executor);
     paddock::watch one(s.zk);
     paddock::watch two(s.zk);
@@ -146,7 +146,7 @@ CO_TEST("two watches at one path hear the same event, and one that is destroyed 
     CHECK(s.watches() == 1); // the session watches it once
     gone.reset();
     co_await s.zk.sync(s.path);
-    CHECK(s.watches() == 1); // others need it
+    CHECK(s.watches() == 1); // other watches need it
     s.direct.set(s.path, "2");
     for (auto* const w : {&one, &two}) {
         const auto what = co_await latched(*w);
@@ -154,7 +154,7 @@ CO_TEST("two watches at one path hear the same event, and one that is destroyed 
     }
 }
 
-CO_TEST("watches at many paths hear each its own") {
+CO_TEST("watches at many paths each get their own event") {
     watch_scene s(executor);
     std::vector<std::unique_ptr<paddock::watch>> all;
     for (int i = 0; i < 20; ++i) {
@@ -206,7 +206,7 @@ CO_TEST("a watch that is destroyed before its read is answered is disarmed, too"
     co_await s.until_no_watches();
 }
 
-CO_TEST("cancelling an event keeps the watch armed, and what it hears") {
+CO_TEST("a cancelled event call keeps the watch armed, and its event") {
     watch_scene s(executor);
     paddock::watch changed(s.zk);
     co_await s.zk.get(s.path, changed);
@@ -215,7 +215,7 @@ CO_TEST("cancelling an event keeps the watch armed, and what it hears") {
         tally all;
         changed.event(asio::bind_cancellation_slot(stop.slot(), all.expect()));
         co_await let_others_run();
-        stop.emit(asio::cancellation_type::partial); // not heard
+        stop.emit(asio::cancellation_type::partial); // has no effect
         co_await let_others_run();
         CHECK(all.completions() == 0);
         stop.emit(type);
@@ -230,7 +230,7 @@ CO_TEST("cancelling an event keeps the watch armed, and what it hears") {
     CHECK(what == watch_event::changed);
 }
 
-CO_TEST("a second call of event ends the first") {
+CO_TEST("a second event call ends the first") {
     watch_scene s(executor);
     paddock::watch changed(s.zk);
     co_await s.zk.get(s.path, changed);
@@ -244,7 +244,7 @@ CO_TEST("a second call of event ends the first") {
     CHECK_FALSE(all.error(1));
 }
 
-CO_TEST("a destroyed watch ends its event") {
+CO_TEST("a destroyed watch ends its event call") {
     watch_scene s(executor);
     tally all;
     {
@@ -257,7 +257,7 @@ CO_TEST("a destroyed watch ends its event") {
     CHECK(all.error(0) == asio::error::operation_aborted);
 }
 
-CO_TEST("a watch serves once") {
+CO_TEST("a watch can be used once") {
     watch_scene s(executor);
     paddock::watch changed(s.zk);
     co_await s.zk.get(s.path, changed);
@@ -277,7 +277,7 @@ CO_TEST("a watch serves once") {
     CHECK(error == errc::bad_argument);
 }
 
-CO_TEST("a moved watch hears, and one that is assigned to is disarmed") {
+CO_TEST("a moved watch gets its event, and one that is assigned to is disarmed") {
     watch_scene s(executor);
     s.direct.make_path(s.path + "/a");
     s.direct.make_path(s.path + "/b");

@@ -1,4 +1,4 @@
-// Watches whose read fails, whose connection breaks, whose session ends, and that find no room.
+// Watches with failed reads, lost connections, expired sessions, or no room.
 
 #include "watch_support.hpp"
 
@@ -11,7 +11,7 @@
 using namespace paddock;
 using namespace paddock::test;
 
-CO_TEST("the event of a read that failed is its error") {
+CO_TEST("the event of a failed read is its error") {
     watch_scene s(executor);
     const auto path = s.path + "/none";
     paddock::watch data(s.zk);
@@ -37,7 +37,7 @@ CO_TEST("the event of a read that failed is its error") {
     CHECK(why == errc::bad_argument);
 }
 
-CO_TEST("a read that is refused leaves no watch at the server") {
+CO_TEST("a refused read leaves no watch at the server") {
     watch_scene s(executor);
     const auto path = s.path + "/secret";
     s.direct.create(path, "", node_mode::persistent, {{31, "ip", "10.0.0.1"}});
@@ -49,7 +49,7 @@ CO_TEST("a read that is refused leaves no watch at the server") {
     CHECK(s.watches() == 0);
 }
 
-CO_TEST("a read that is cancelled before it was sent is the end of its watch") {
+CO_TEST("a read that is cancelled before it was sent ends its watch") {
     watch_scene s(executor);
     s.proxy.refuse(true);
     paddock::watch changed(s.zk);
@@ -67,7 +67,7 @@ CO_TEST("a read that is cancelled before it was sent is the end of its watch") {
     CHECK(s.proxy.count(direction::up, opcode::get) == 0);
 }
 
-CO_TEST("a read that is cancelled while it is under way is the end of its watch, at both sides") {
+CO_TEST("a read that is cancelled under way ends its watch, at client and server") {
     watch_scene s(executor);
     co_await s.zk.connect();
     paddock::watch changed(s.zk);
@@ -84,7 +84,7 @@ CO_TEST("a read that is cancelled while it is under way is the end of its watch,
     co_await s.until_no_watches();
 }
 
-CO_TEST("a watch survives a connection that is cut, and one event is told once") {
+CO_TEST("a watch survives a lost connection, and one event is reported once") {
     watch_scene s(executor);
     paddock::watch data(s.zk);
     paddock::watch missing(s.zk);
@@ -113,7 +113,7 @@ CO_TEST("a watch survives a connection that is cut, and one event is told once")
     CHECK(what == watch_event::children);
 }
 
-CO_TEST("what happens while the connection is down is heard after it is up again") {
+CO_TEST("a change during a lost connection is reported after the reconnect") {
     watch_scene s(executor);
     s.direct.create(s.path + "/doomed");
     paddock::watch data(s.zk);
@@ -169,7 +169,7 @@ CO_TEST("a watch is armed by a read that had to be repeated") {
     CHECK(s.proxy.cuts() >= 5);
 }
 
-CO_TEST("watches survive a restart of the server, and hear what came of it") {
+CO_TEST("watches survive a restart of the server, and report changes after it") {
     static zk_server server;
     server.start();
     const auto root = fresh_root();
@@ -197,7 +197,7 @@ CO_TEST("watches survive a restart of the server, and hear what came of it") {
     CHECK(end == watch_event::deleted);
 }
 
-CO_TEST("watches die with their session, and their client") {
+CO_TEST("watches end with their session, and with their client") {
     watch_scene s(executor);
     paddock::watch waited_for(s.zk);
     paddock::watch later(s.zk);
@@ -230,7 +230,7 @@ CO_TEST("watches die with their session, and their client") {
     co_await s.zk.close();
     why = co_await end_of(last);
     CHECK(why == errc::closed);
-    const auto kept = co_await in_time.event(); // what was heard before is not forgotten
+    const auto kept = co_await in_time.event(); // an earlier event is not forgotten
     CHECK(kept == watch_event::changed);
 }
 
@@ -257,7 +257,7 @@ CO_TEST("a read that is repeated in the next session arms its watch there") {
     CHECK(what == watch_event::changed);
 }
 
-CO_TEST("there is room for so many watched bytes only, and room that is given back serves again") {
+CO_TEST("the bytes of watched paths are limited, and freed bytes can be used again") {
     enum class way_back { event, destroyed_watch, failed_read };
     for (const auto& round :
          test.each(std::array{way_back::event, way_back::destroyed_watch, way_back::failed_read})) {
@@ -284,7 +284,7 @@ CO_TEST("there is room for so many watched bytes only, and room that is given ba
         const auto [refused, names] = co_await s.zk.children(path('a'), of_another_kind, no_throw);
         CHECK(refused == errc::over_budget);
 
-        const auto takes_the_room = [&]() -> asio::awaitable<void> {
+        const auto uses_the_room = [&]() -> asio::awaitable<void> {
             paddock::watch another(s.zk);
             co_await s.zk.get(path('d'), another);
         };
@@ -301,11 +301,11 @@ CO_TEST("there is room for so many watched bytes only, and room that is given ba
             paddock::watch failed(s.zk);
             co_await s.zk.get(path('e'), failed, no_throw);
         }
-        co_await takes_the_room();
+        co_await uses_the_room();
     }
 }
 
-CO_TEST("a watch of another client, or one that was moved from, is refused and nothing is sent") {
+CO_TEST("a watch of another client, or a moved-from one, is refused and nothing is sent") {
     watch_scene s(executor);
     co_await s.zk.connect();
     const auto read = [&](int which, paddock::watch& changed) -> asio::awaitable<error_code> {
@@ -325,10 +325,10 @@ CO_TEST("a watch of another client, or one that was moved from, is refused and n
                s.proxy.count(direction::up, opcode::children2);
     };
     std::optional<client> brief(std::in_place, executor, shared_server().address());
-    paddock::watch of_the_gone(*brief);
+    paddock::watch of_destroyed(*brief);
     co_await brief->close();
     brief.reset();
-    auto result = co_await read(0, of_the_gone);
+    auto result = co_await read(0, of_destroyed);
     CHECK(result == errc::bad_argument);
     client other(executor, shared_server().address());
     for (const int which : {0, 1, 2}) {
@@ -337,7 +337,7 @@ CO_TEST("a watch of another client, or one that was moved from, is refused and n
         foreign.event(before.expect());
         result = co_await read(which, foreign);
         CHECK(result == errc::bad_argument);
-        co_await eventually([&] { return before.all_once(); }); // nothing will ever come
+        co_await eventually([&] { return before.all_once(); }); // no event will ever come
         CHECK(before.error(0) == errc::bad_argument);
         const paddock::watch to(std::move(foreign));
         result = co_await read(which, foreign);
@@ -348,7 +348,7 @@ CO_TEST("a watch of another client, or one that was moved from, is refused and n
     CHECK(reads() == 0);
 }
 
-CO_TEST("a watch that is armed hears its event, though another client was asked to use it") {
+CO_TEST("an armed watch gets its event although another client has refused it") {
     watch_scene s(executor);
     client other(executor, shared_server().address());
     paddock::watch changed(s.zk);

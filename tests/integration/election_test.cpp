@@ -1,4 +1,4 @@
-// Elections: one leads, the others follow in their order, and anybody may look on.
+// Elections: candidates lead one after the other in their order, and any client may observe.
 
 #include "support/lock_harness.hpp"
 
@@ -26,7 +26,7 @@ const maybe& found(const under_way<maybe>& p) { return std::get<maybe>(p->result
 
 } // namespace
 
-CO_TEST("who campaigns first leads, the others follow in order, and resigning passes it on") {
+CO_TEST("candidates lead in the order of their campaigns, and resigning passes leadership on") {
     scene s(executor);
     election a(s.zk, s.path, named("a")), b(s.zk, s.path, named("b")), c(s.zk, s.path, named("c"));
     CHECK_FALSE(co_await a.leader());
@@ -50,7 +50,7 @@ CO_TEST("who campaigns first leads, the others follow in order, and resigning pa
     CHECK(leader->token == held(second).fencing_token());
 }
 
-CO_TEST("Curator's participants lead before us, and are told from each other by their ids") {
+CO_TEST("earlier participants of Curator lead first, and are identified by their ids") {
     scene s(executor);
     const auto curator = queue_up(s.direct, s.path, "latch-");
     s.direct.set(curator, "curator's");
@@ -79,11 +79,11 @@ CO_TEST("next_leader follows every change without taking part") {
     co_await finished(changed);
     REQUIRE(found(changed));
     CHECK(found(changed)->path == b);
-    const auto nobody = next_of(votes, found(changed)->token);
+    const auto no_leader = next_of(votes, found(changed)->token);
     s.direct.remove(b);
-    co_await finished(nobody);
-    CHECK_FALSE(nobody->error);
-    CHECK_FALSE(found(nobody));
+    co_await finished(no_leader);
+    CHECK_FALSE(no_leader->error);
+    CHECK_FALSE(found(no_leader));
     CHECK(s.queue().empty());
 }
 
@@ -138,7 +138,7 @@ CO_TEST("next_leader can be cancelled, and ends with its client") {
     CHECK(closed->error == errc::closed);
 }
 
-CO_TEST("a leader whose session is over does not lead in the next one") {
+CO_TEST("a leader whose session has expired does not lead in the next one") {
     scene s(executor, short_session(4s));
     election votes(s.zk, s.path);
     const auto mine = campaign(votes);

@@ -127,7 +127,7 @@ TEST_CASE_FIXTURE(real_world, "a timer may arm and destroy itself while it fires
     CHECK(fired == 3);
 }
 
-TEST_CASE_FIXTURE(real_world, "readiness outlives the descriptor that it was made for") {
+TEST_CASE_FIXTURE(real_world, "a readiness object may outlive its descriptor") {
     env->make_timer(); // the reactor's own descriptors exist now
     socket_pair pair;
     const auto fds = open_fds();
@@ -150,8 +150,7 @@ TEST_CASE_FIXTURE(real_world, "readiness outlives the descriptor that it was mad
     CHECK(open_fds() == fds - 1);
 }
 
-TEST_CASE_FIXTURE(real_world,
-                  "what was writable once does not disturb who waits for something to read") {
+TEST_CASE_FIXTURE(real_world, "readiness to write does not complete a wait for readiness to read") {
     socket_pair pair;
     auto ready = env->make_readiness(pair.near());
     const auto fds = open_fds();
@@ -168,8 +167,7 @@ TEST_CASE_FIXTURE(real_world,
     CHECK(until([&] { return readable == 1; }));
 }
 
-TEST_CASE_FIXTURE(real_world,
-                  "that it can be written is heard of also when there are no more descriptors") {
+TEST_CASE_FIXTURE(real_world, "a wait for readiness to write works without free descriptors") {
     socket_pair pair;
     auto ready = env->make_readiness(pair.near());
     int writable = 0;
@@ -185,8 +183,7 @@ TEST_CASE_FIXTURE(real_world,
     CHECK(until([&] { return writable == 2; }));
 }
 
-TEST_CASE_FIXTURE(real_world,
-                  "readiness that is destroyed calls nobody, not even when it was due") {
+TEST_CASE_FIXTURE(real_world, "a destroyed readiness calls no handler, not even one that was due") {
     socket_pair pair;
     auto ready = env->make_readiness(pair.near());
     ready->wait_readable([&] { CHECK(ready); });
@@ -211,7 +208,7 @@ TEST_CASE_FIXTURE(real_world, "a descriptor that cannot be duplicated is an exce
     CHECK(open_fds() == fds);
 }
 
-TEST_CASE_FIXTURE(real_world, "what is posted runs later, in order, and not after the end") {
+TEST_CASE_FIXTURE(real_world, "posted tasks run later, in order, and not after the end") {
     std::string order;
     env->post([&] { order += 'a'; });
     env->post([&] { order += 'b'; });
@@ -223,7 +220,7 @@ TEST_CASE_FIXTURE(real_world, "what is posted runs later, in order, and not afte
 }
 
 TEST_CASE_FIXTURE(real_world,
-                  "what is posted behind runs behind the tasks that wait by then, and no others") {
+                  "post_behind runs a task behind the tasks that wait by then, and no others") {
     std::string order;
     env->post([&] {
         order += 'a';
@@ -246,7 +243,7 @@ TEST_CASE_FIXTURE(real_world,
     run_for(*io, 20ms);
 }
 
-TEST_CASE_FIXTURE(real_world, "a task that throws does not take those behind it with it") {
+TEST_CASE_FIXTURE(real_world, "a task that throws does not stop the tasks behind it") {
     std::string order;
     env->post([&] {
         env->post_behind([&] { order += 'c'; });

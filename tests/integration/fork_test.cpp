@@ -17,7 +17,7 @@ namespace {
 
 constexpr auto session_timeout = 4s;
 
-/// What a process has that uses paddock; all of it can be destroyed at any time.
+/// The paddock objects of a process; all of them can be destroyed at any time.
 struct household {
     household() {
         io.emplace(1);
@@ -50,8 +50,8 @@ private:
     guard guard_;
 };
 
-/// Forks. The child runs `work` and ends without a word, at once: what the test has of its own, the
-/// server above all, is the parent's. Returns how many of the child's claims were wrong.
+/// Forks. The child runs `work` and ends at once, without destructors: the test's objects, the
+/// server above all, belong to the parent. Returns how many of the child's claims were wrong.
 template <class Work>
 int wrong_in_child(Work work) {
     const auto child = ::fork();
@@ -66,8 +66,8 @@ int wrong_in_child(Work work) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/// The parent goes on as if nothing had happened: the lock stays its own for longer than
-/// a session timeout, and so does the session; then it is given back.
+/// The parent goes on as if nothing had happened: the lock stays its own for longer than a session
+/// timeout, and so does the session; then it is released.
 void check_undisturbed(household& here, foreigner& direct, const std::string& behind) {
     const stall_meter stalls;
     const auto forked = boot_clock::now();
@@ -102,12 +102,12 @@ struct family {
 
 } // namespace
 
-TEST_CASE("a child that only ends leaves its parent's session and lock alone") {
+TEST_CASE("a child that exits leaves its parent's session and lock alone") {
     family f;
     auto& [here, direct, behind] = f;
     bool told = false;
-    SUBCASE("and its event loop was told of the fork") { told = true; }
-    SUBCASE("and its event loop was not told") {}
+    SUBCASE("its event loop was notified of the fork") { told = true; }
+    SUBCASE("its event loop was not notified") {}
     if (told) here.io->notify_fork(asio::execution_context::fork_prepare);
     const int wrong = wrong_in_child([&](auto claim) {
         claim(!here.lock_held().valid());
@@ -128,7 +128,7 @@ namespace {
 
 /// `work(here, claim)` is what the child does with its copy.
 template <class Work>
-void check_child_disturbs_nobody(Work work) {
+void check_child_is_harmless(Work work) {
     family f;
     auto& [here, direct, behind] = f;
     CHECK(wrong_in_child([&](auto claim) { work(here, claim); }) == 0);
@@ -137,9 +137,8 @@ void check_child_disturbs_nobody(Work work) {
 
 } // namespace
 
-TEST_CASE(
-    "a child may destroy what it has of paddock in any order, and its parent notices nothing") {
-    check_child_disturbs_nobody([](household& here, auto) {
+TEST_CASE("a child may destroy its paddock objects in any order without any effect on its parent") {
+    check_child_is_harmless([](household& here, auto) {
         here.lock_held() = guard();
         here.zk.reset();
         here.io.reset();
@@ -147,14 +146,14 @@ TEST_CASE(
 }
 
 TEST_CASE("a child that has no file descriptor left leaves its parent alone, too") {
-    check_child_disturbs_nobody([](household& here, auto claim) {
+    check_child_is_harmless([](household& here, auto claim) {
         const rlimit none{3, 3};
         claim(::setrlimit(RLIMIT_NOFILE, &none) == 0);
         here.io.reset();
     });
 }
 
-TEST_CASE("a child that connects or asks for a lock in the moment of the fork disturbs nobody") {
+TEST_CASE("a child that connects or locks right after the fork disturbs no other process") {
     family f;
     auto& [here, direct, behind] = f;
     client connecting(here.io->get_executor(), shared_server().address());
@@ -171,7 +170,7 @@ TEST_CASE("a child that connects or asks for a lock in the moment of the fork di
     check_undisturbed(here, direct, behind);
 }
 
-TEST_CASE("a child whose event loop was told of the fork may use it again") {
+TEST_CASE("a child whose event loop was notified of the fork may use it again") {
     family f;
     auto& [here, direct, behind] = f;
     mutex same(*here.zk, here.path);

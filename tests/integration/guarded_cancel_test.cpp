@@ -1,4 +1,4 @@
-// A guarded operation that does not come to a clear end: unknown outcomes, cancellation, misuse.
+// A guarded operation without a clear end: unknown outcomes, cancellation, misuse.
 
 #include "support/guarded_harness.hpp"
 
@@ -8,7 +8,7 @@
 using namespace paddock;
 using namespace paddock::test;
 using outcome = guarded_outcome;
-CO_TEST("when nobody knows whether it is committed, it is not restored") {
+CO_TEST("a commit with an unknown outcome is not restored") {
     scene s(executor);
     const guard g = co_await s.lock.lock();
     const auto node = s.path + "-data";
@@ -37,7 +37,7 @@ CO_TEST("when nobody knows whether it is committed, it is not restored") {
     CHECK(goods.goods == 4);
 }
 
-CO_TEST("a client that is closed during the commit leaves it unknown") {
+CO_TEST("a client that is closed during the commit leaves its outcome unknown") {
     scene s(executor);
     const guard g = co_await s.lock.lock();
     const auto node = s.path + "-data";
@@ -57,7 +57,7 @@ CO_TEST("a client that is closed during the commit leaves it unknown") {
     s.direct.remove(node);
 }
 
-CO_TEST("a cancelled operate is restored, and no cancellation stops the restore") {
+CO_TEST("a cancelled operate is restored, and a cancellation does not stop the restore") {
     scene s(executor);
     const guard g = co_await s.lock.lock();
     for (const auto how : {asio::cancellation_type::terminal, asio::cancellation_type::total}) {
@@ -93,7 +93,7 @@ CO_TEST("a cancelled operate is restored, and no cancellation stops the restore"
     }
 }
 
-CO_TEST("cancelled before it has begun to operate, it does not; after it, it does not commit") {
+CO_TEST("a cancellation before operate prevents operate; one after it prevents the commit") {
     scene s(executor);
     const guard g = co_await s.lock.lock();
     for (const bool early : {true, false}) {
@@ -152,7 +152,7 @@ CO_TEST("only terminal cancellation ends a commit, and then its outcome is unkno
     }
 }
 
-CO_TEST("what operate ends with in the margin before the end of the lease is committed") {
+CO_TEST("an operate that ends in the margin before the end of the lease is committed") {
     auto options = short_session(4s);
     options.lease.margin = 1s;
     scene s(executor, options);
@@ -163,7 +163,7 @@ CO_TEST("what operate ends with in the margin before the end of the lease is com
         s.proxy.black_hole(true);
         try {
             co_await for_an_hour();
-        } catch (const system_error&) { // told in time, and ready in time
+        } catch (const system_error&) { // cancelled in time, and done in time
         }
     };
     const auto result = co_await guarded(g, goods.steps);
@@ -175,7 +175,7 @@ CO_TEST("what operate ends with in the margin before the end of the lease is com
     s.proxy.black_hole(false);
 }
 
-CO_TEST("a guard that goes in the middle is a lost lock") {
+CO_TEST("a guard that is destroyed in the middle is a lost lock") {
     scene s(executor);
     guard g = co_await s.lock.lock();
     shelf goods;
@@ -189,7 +189,7 @@ CO_TEST("a guard that goes in the middle is a lost lock") {
     CHECK(goods.goods == 10);
 }
 
-CO_TEST("an empty guard, and a step that is missing, are refused by name") {
+CO_TEST("an empty guard, and a missing step, are refused by name") {
     scene s(executor);
     const guard g = co_await s.lock.lock();
     const auto refused = [](const guard& by, guarded_steps<int> steps) {

@@ -1,4 +1,4 @@
-// Claim, then read: what a guarded operation does before it looks at its data, and why.
+// Claim, then read: a guarded operation claims its token before it reads its data, and why.
 
 #include "support/guarded_harness.hpp"
 
@@ -15,7 +15,7 @@ using outcome = guarded_outcome;
 
 namespace {
 
-/// A claim that is under way until it is cancelled, and then says what it is told to.
+/// A claim that is under way until it is cancelled, and then returns a given result.
 struct slow_claim {
     bool begun = false;
     std::optional<bool> says; ///< nothing: it throws
@@ -35,7 +35,7 @@ const std::array<std::optional<bool>, 3> ways{std::nullopt, true, false};
 
 } // namespace
 
-CO_TEST("the token is claimed before anything is read, and nothing is read when it is refused") {
+CO_TEST("the token is claimed before the first read; nothing is read when it is refused") {
     scene s(executor);
     const guard g = co_await s.lock.lock();
     for (const auto& round : test.each(std::array{true, false})) {
@@ -58,7 +58,7 @@ CO_TEST("the token is claimed before anything is read, and nothing is read when 
     }
 }
 
-CO_TEST("a claim that fails is handed on, and nothing is done") {
+CO_TEST("a failed claim is reported to the caller, and nothing is done") {
     scene s(executor);
     const guard g = co_await s.lock.lock();
     shelf goods;
@@ -88,7 +88,7 @@ CO_TEST("a claim during which the lock is lost is cancelled, and nothing is done
     }
 }
 
-CO_TEST("a cancelled claim is the end, whatever it says then") {
+CO_TEST("a cancelled claim ends the run, whatever its result") {
     scene s(executor);
     const guard g = co_await s.lock.lock();
     for (const auto& round : test.each(ways)) {

@@ -1,5 +1,5 @@
-// Two holders of one lock, of whom the first was paused between its reading and its writing: the
-// last article is sold once. With SQLite, and with ZooKeeper itself.
+// Two holders of one lock, the first of which is paused between its read and its write: the last
+// article is sold once. With SQLite, and with ZooKeeper itself.
 
 #include "support/guarded_harness.hpp"
 
@@ -16,10 +16,10 @@ using outcome = guarded_outcome;
 
 namespace {
 
-/// What a store does with tokens.
+/// How a store checks tokens.
 enum class fence {
-    compare, ///< it refuses who comes with a smaller token than the last writer's, and no more
-    claim    ///< it is claimed before it is read, and written by none but who has claimed it last
+    compare, ///< it refuses a smaller token than the last writer's, and no other
+    claim    ///< a holder claims it before it reads; only the last claim may write
 };
 
 /// A number of articles in a database, and the greatest token that it has seen.
@@ -73,7 +73,7 @@ private:
     sqlite3* db_ = nullptr;
 };
 
-/// One who sells the last article, step by step.
+/// A holder that sells the last article, step by step.
 struct seller {
     bool may_operate = true, may_commit = true; ///< a pause, until it is true
     bool operating = false, committing = false;
@@ -107,7 +107,7 @@ struct seller {
 
 } // namespace
 
-CO_TEST("of two holders who read before either writes, one sells, if they claim before they read") {
+CO_TEST("of two holders that read before either writes, one sells, if both claim first") {
     for (const auto& round : test.each(std::array{fence::claim, fence::compare})) {
         const auto how = std::get<fence>(round);
         shop store(how);
@@ -148,7 +148,7 @@ CO_TEST("a claim that comes late is refused, and nothing is read") {
     bool claiming = false, may_claim = false;
     steps.claim = [&](fencing_token t) -> asio::awaitable<bool> {
         claiming = true;
-        // As a request that is under way when its sender is cancelled.
+        // Like a request that is under way when its sender is cancelled.
         co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
         co_await eventually([&] { return may_claim; });
         co_return store.claim(t);
@@ -165,7 +165,7 @@ CO_TEST("a claim that comes late is refused, and nothing is read") {
     expect(one->end(), outcome::nothing_done, errc::lock_lost);
     CHECK_FALSE(first.operating);
     CHECK(store.articles() == 0);
-    // Its own token is no larger one: who holds the lock may work twice.
+    // Its own token is not larger: a holder may work twice.
     const auto again = co_await guarded(b, second.from(store));
     expect(again, outcome::restored, {});
     CHECK(text_in(again.reason) == "sold out");
@@ -192,7 +192,7 @@ guarded_steps<int> from_node(seller& customer, client& zk, const std::string& no
 
 } // namespace
 
-CO_TEST("of two holders who read a node before either writes it, one sells") {
+CO_TEST("of two holders that read a node before either writes it, one sells") {
     scene s(executor);
     client next(executor, shared_server().address());
     mutex same(next, s.path);
@@ -220,7 +220,7 @@ CO_TEST("of two holders who read a node before either writes it, one sells") {
     s.direct.remove(node);
 }
 
-CO_TEST("what was read too early, or changed without the lock, is not sold by a transaction") {
+CO_TEST("a transaction refuses a value that was read too early, or changed without the lock") {
     scene s(executor);
     const auto node = s.path + "-articles";
     s.direct.create(node, "1");

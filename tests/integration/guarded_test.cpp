@@ -1,4 +1,4 @@
-// A guarded operation: what is done, what is put back, and what is said about it.
+// A guarded operation: its steps, its restore, and its result.
 
 #include "support/guarded_harness.hpp"
 
@@ -11,7 +11,7 @@ using namespace paddock;
 using namespace paddock::test;
 using outcome = guarded_outcome;
 
-CO_TEST("what is done under the lock is committed with the token") {
+CO_TEST("work under the lock is committed with the token") {
     scene s(executor);
     const guard g = co_await s.lock.lock();
     shelf goods;
@@ -48,7 +48,7 @@ CO_TEST("a commit that returns operations is a transaction; the state is any typ
     s.direct.remove(node);
 }
 
-CO_TEST("under a lost lock nothing is done") {
+CO_TEST("under a lost lock no step runs") {
     scene s(executor);
     const guard g = co_await s.lock.lock();
     s.direct.remove(std::string(g.path()));
@@ -77,14 +77,14 @@ CO_TEST("a lock that is lost during record, and a record that fails, leave nothi
             co_await for_an_hour();
         } catch (const system_error&) {
         }
-        co_return 10; // as if it had not heard
+        co_return 10; // it ignores the cancellation
     };
     result = co_await guarded(g, goods.steps);
     expect(result, outcome::nothing_done, errc::lock_lost);
     CHECK(goods.done.empty());
 }
 
-CO_TEST("a lock that is lost during operate cancels it, and what was recorded is restored") {
+CO_TEST("a lock that is lost during operate cancels it, and the record is restored") {
     scene s(executor);
     const guard g = co_await s.lock.lock();
     shelf goods;
@@ -106,7 +106,7 @@ CO_TEST("a lock that is lost during operate cancels it, and what was recorded is
     CHECK(goods.goods == 10);
 }
 
-CO_TEST("a lease that ends unheard during operate is found out before the commit") {
+CO_TEST("a lease that ends unnoticed during operate is found out before the commit") {
     scene s(executor, short_session(3s));
     const guard g = co_await s.lock.lock();
     shelf goods;
@@ -114,7 +114,7 @@ CO_TEST("a lease that ends unheard during operate is found out before the commit
         co_await goods.take();
         s.proxy.black_hole(true);
         const auto until = g.valid_until();
-        while (boot_clock::now() < until) // on this thread, so nothing of the library runs
+        while (boot_clock::now() < until) // on this thread, so the library does not run
             std::this_thread::sleep_for(until - boot_clock::now());
     };
     const auto result = co_await guarded(g, goods.steps);
@@ -124,14 +124,14 @@ CO_TEST("a lease that ends unheard during operate is found out before the commit
     CHECK(goods.goods == 10);
 }
 
-CO_TEST("a lock that is lost between the check and the commit: the transaction is refused") {
+CO_TEST("a transaction is refused when the lock is lost between the check and the commit") {
     scene s(executor);
     const guard g = co_await s.lock.lock();
     const auto node = s.path + "-data";
     shelf goods;
     goods.steps.commit = [&](int&) {
         goods.done.push_back("commit");
-        s.proxy.hold(direction::down); // so that only the ensemble knows
+        s.proxy.hold(direction::down); // so only the ensemble knows of the loss
         s.direct.remove(std::string(g.path()));
         CHECK(g.valid());
         return std::vector<operation>{op::create{node, "seven"}};
@@ -147,7 +147,7 @@ CO_TEST("a lock that is lost between the check and the commit: the transaction i
     CHECK_FALSE(s.direct.exists(node));
 }
 
-CO_TEST("an exception in operate or commit restores, and is handed on") {
+CO_TEST("an exception in operate or commit restores, and reaches the caller") {
     scene s(executor);
     const guard g = co_await s.lock.lock();
     {
@@ -182,7 +182,7 @@ CO_TEST("an exception in operate or commit restores, and is handed on") {
     CHECK(g.valid());
 }
 
-CO_TEST("a restore that fails is told together with its reason") {
+CO_TEST("a failed restore is reported together with the error that caused it") {
     scene s(executor);
     const guard g = co_await s.lock.lock();
     shelf goods;

@@ -24,7 +24,7 @@ client_options leased(std::chrono::milliseconds timeout, lease_options lease = {
     return options;
 }
 
-/// Waits on the test's own thread, so that nothing of the library runs.
+/// Waits on the test's own thread, so that the library does not run.
 void block_until(boot_clock::time_point when) {
     while (boot_clock::now() < when)
         std::this_thread::sleep_for(when - boot_clock::now());
@@ -81,7 +81,7 @@ CO_TEST("a guard is valid for more than half of the session timeout ahead, all t
     CHECK(percent >= (time_scale == 1 ? 50 : 25));
 }
 
-CO_TEST("after an idle while the first lock is granted at once, and is valid") {
+CO_TEST("after an idle time the first lock is granted at once, and is valid") {
     scene s(executor, leased(2s));
     co_await s.zk.connect();
     const auto end = boot_clock::now() + test.full_or_brief(5s, 300ms);
@@ -107,11 +107,11 @@ CO_TEST("a blocked event loop does not keep a guard valid") {
     CHECK_FALSE(g.valid());
 }
 
-CO_TEST("a hold that has lapsed is lost, and its node stays until the guard goes") {
+CO_TEST("a hold that has lapsed is lost, and its node stays until the guard is released") {
     scene s(executor, leased(test.full_or_brief(2s, 1s)));
     guard g = co_await s.lock.lock();
     const auto lost = end_of(g);
-    // The server hears us, so the session lives; we hear nothing.
+    // The server gets the client's requests, so the session lives; the client gets no answer.
     s.proxy.hold(direction::down);
     co_await finished(lost);
     CHECK(lost->error == errc::lease_lapsed);
@@ -128,7 +128,7 @@ CO_TEST("a hold that has lapsed is lost, and its node stays until the guard goes
     CHECK(held(next).valid());
 }
 
-CO_TEST("a lost connection is no loss for who is back in time") {
+CO_TEST("a holder that reconnects in time keeps its hold") {
     scene s(executor, leased(4s));
     guard g = co_await s.lock.lock();
     const auto lost = end_of(g);
@@ -144,7 +144,7 @@ CO_TEST("a lost connection is no loss for who is back in time") {
     CHECK(lost->error == errc::released);
 }
 
-CO_TEST("a server that goes silent is left in time for the hold to live on") {
+CO_TEST("a client leaves a silent server in time to keep its hold") {
     fault_proxy first(shared_server().port()), second(shared_server().port());
     const auto root = fresh_root();
     const auto T = test.full_or_brief(6s, 3s);
@@ -208,8 +208,7 @@ CO_TEST("work under a guard gives its result, or its exception") {
     CHECK(g.valid());
 }
 
-CO_TEST(
-    "work under a guard is cancelled when the hold is lost, and has ended before that is said") {
+CO_TEST("a lost hold cancels the work under it, and is reported after the work has ended") {
     scene s(executor);
     const guard g = co_await s.lock.lock();
     const std::string node(g.path());
@@ -237,7 +236,7 @@ CO_TEST(
     CHECK(said == errc::lock_lost);
 }
 
-CO_TEST("who cancels the run cancels the work, and hears what the work says") {
+CO_TEST("a cancelled run cancels its work, and returns the result of the work") {
     scene s(executor);
     const guard g = co_await s.lock.lock();
     for (const auto how : {asio::cancellation_type::terminal, asio::cancellation_type::total}) {
@@ -253,7 +252,7 @@ CO_TEST("who cancels the run cancels the work, and hears what the work says") {
     }
 }
 
-CO_TEST("work that ignores a cancellation hears the next one, and the loss") {
+CO_TEST("work that ignores a cancellation gets the next one, and the loss") {
     scene s(executor);
     for (const auto& round : test.each(std::array{false, true})) {
         const bool by_loss = std::get<bool>(round);
@@ -280,7 +279,7 @@ CO_TEST("work that ignores a cancellation hears the next one, and the loss") {
     }
 }
 
-CO_TEST("work under a lost guard does not begin to wait, and an empty guard runs nothing") {
+CO_TEST("work under a lost guard is cancelled at once, and an empty guard runs nothing") {
     scene s(executor);
     const guard g = co_await s.lock.lock();
     s.direct.remove(std::string(g.path()));
@@ -314,7 +313,7 @@ CO_TEST("with a margin the work is stopped while the lock is still held") {
     CHECK(valid_at_stop);
 }
 
-TEST_CASE("lease options that make no sense are refused, by name") {
+TEST_CASE("invalid lease options are refused by name") {
     asio::io_context io;
     const auto refused = [&](lease_options lease) {
         try {

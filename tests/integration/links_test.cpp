@@ -1,4 +1,4 @@
-// The links on which the tests of ensembles and processes stand.
+// The links that the tests of ensembles and processes use.
 
 #include "support/foreigner.hpp"
 #include "support/links.hpp"
@@ -37,7 +37,7 @@ struct behind_link {
 
 } // namespace
 
-TEST_CASE_FIXTURE(behind_link, "a link carries, and can be cut") {
+TEST_CASE_FIXTURE(behind_link, "a link carries data, and can be cut") {
     for (const auto how : {cut::fin, cut::rst}) {
         foreigner other(link.address());
         CHECK(other.exists("/"));
@@ -65,7 +65,7 @@ TEST_CASE_FIXTURE(behind_link, "a link is delayed, and slow, until it is healed"
     CHECK(time_of_a_call() < scaled(1s));
 }
 
-TEST_CASE_FIXTURE(behind_link, "a black hole swallows everything and gives it back later") {
+TEST_CASE_FIXTURE(behind_link, "a black hole holds all bytes, and releases them later") {
     const auto path = fresh_root();
     foreigner impatient(link.address(), quick(2s)), direct(shared_server().address());
     link.black_hole(true);

@@ -1,5 +1,5 @@
-// Operations during and after the end of the execution context, and guards that go while their
-// client closes.
+// Operations during and after the end of the execution context, and guards that are destroyed while
+// their client closes.
 
 #include "support/lock_harness.hpp"
 
@@ -19,7 +19,7 @@ using namespace paddock::test;
 
 namespace {
 
-/// A handler that must never be called, and says how many of its kind there are.
+/// A handler that must never be called, and counts its instances.
 struct uncalled {
     template <class... Result>
     void operator()(Result&&...) const {
@@ -38,7 +38,7 @@ void run_until_true(asio::io_context& io, Predicate predicate) {
 
 } // namespace
 
-TEST_CASE("what outlived its io_context destroys the handlers of its operations uncalled") {
+TEST_CASE("an object that outlives its io_context destroys its handlers uncalled") {
     const auto path = fresh_root();
     std::optional<asio::io_context> io(std::in_place, 1);
     client zk(io->get_executor(), shared_server().address(), short_session(1s));
@@ -174,7 +174,7 @@ TEST_CASE("guards may be destroyed on one thread while their client closes on an
     }
 }
 
-CO_TEST("when close completes, nothing of the client is left, whatever was under way") {
+CO_TEST("when close completes, nothing of the client is left") {
     foreigner direct(shared_server().address());
     const auto path = fresh_root();
     direct.make_path(path);
@@ -194,9 +194,9 @@ CO_TEST("when close completes, nothing of the client is left, whatever was under
     }
 }
 
-TEST_CASE("an execution context that ends with guards just dropped leaves no lock behind") {
+TEST_CASE("an execution context that ends right after a release leaves no lock behind") {
     foreigner direct(shared_server().address());
-    int in_time = 0; // that it was not the server that was slow
+    int in_time = 0; // proves that the server was not slow
     for (std::size_t round = 0; round < 30 && in_time < 3; ++round) {
         // Fewer and fewer, until a slow one can delete them in time.
         const std::size_t many = std::max<std::size_t>(100 >> (round / 4), 1);

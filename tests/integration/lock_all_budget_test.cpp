@@ -1,4 +1,4 @@
-// lock_all and the budget of nodes: room for all, or for none.
+// lock_all and the budget of nodes: room for all locks, or for none.
 
 #include "session/core.hpp"
 #include "support/lock_all_harness.hpp"
@@ -29,7 +29,7 @@ struct pairs : scene {
     std::vector<mutex> pair(int n) { return {lock_at(2 * n), lock_at(2 * n + 1)}; }
     std::size_t nodes(int n) { return queue_at(direct, path + std::to_string(n)).size(); }
     std::size_t used() { return paddock::detail::access::core_of(zk)->node_budget().used(); }
-    /// Nothing of the budget is in use any more.
+    /// No part of the budget is in use any more.
     asio::awaitable<void> all_given_back() {
         co_await eventually([&] { return used() == 0; });
     }
@@ -37,9 +37,9 @@ struct pairs : scene {
 
 } // namespace
 
-CO_TEST("more pairs of free locks than there is room for are all taken, one after the other") {
+CO_TEST("all pairs of free locks are taken, although the budget has room for a few only") {
     pairs s(executor);
-    std::vector<asking_all> all;
+    std::vector<lock_all_call> all;
     const int many = test.full_or_brief(40, 5);
     for (int n = 0; n < many; ++n)
         all.push_back(ask_all(s.pair(n)));
@@ -51,7 +51,7 @@ CO_TEST("more pairs of free locks than there is room for are all taken, one afte
     co_await s.all_given_back();
 }
 
-CO_TEST("who leaves while it waits for room, or after it got some, leaves nothing of it in use") {
+CO_TEST("a caller that leaves before or after it has got room leaves none in use") {
     pairs s(executor);
     s.direct.make_path(s.path + "0");
     const auto other = queue_up(s.direct, s.path + "0");
@@ -76,12 +76,12 @@ CO_TEST("who leaves while it waits for room, or after it got some, leaves nothin
     held_set(fourth) = {};
     co_await s.all_given_back();
     const auto again = ask_all(s.pair(5));
-    again->cancel(); // before anything is asked
+    again->cancel(); // before any request
     co_await finished(again);
     co_await s.all_given_back();
 }
 
-CO_TEST("a set that begins again asks for its room again, and only once") {
+CO_TEST("a set that begins again reserves its room again, and only once") {
     pairs s(executor);
     s.direct.make_path(s.path + "1");
     const auto other = queue_up(s.direct, s.path + "1");
@@ -106,7 +106,7 @@ CO_TEST("a set that begins again asks for its room again, and only once") {
     co_await s.all_given_back();
 }
 
-CO_TEST("a set of which one fails, or that is over the budget and shall fail, gives all back") {
+CO_TEST("a set that fails, also by on_over_budget::fail, releases all its locks") {
     pairs s(executor);
     mutex_options strict;
     strict.on_over_budget = on_over_budget::fail;
@@ -128,7 +128,7 @@ CO_TEST("a set of which one fails, or that is over the budget and shall fail, gi
 CO_TEST("sets of the locks of two clients do not wait for each other's room") {
     pairs s(executor);
     client other(executor, shared_server().address(), three_nodes());
-    std::vector<asking_all> all;
+    std::vector<lock_all_call> all;
     const int many = test.full_or_brief(20, 3);
     for (int n = 0; n < many; ++n) {
         const auto a = s.path + "a" + std::to_string(n), b = s.path + "b" + std::to_string(n);
@@ -137,7 +137,7 @@ CO_TEST("sets of the locks of two clients do not wait for each other's room") {
             {mutex(first, a), mutex(first, a + "'"), mutex(second, b), mutex(second, b + "'")}));
     }
     while (!all.empty()) {
-        const auto done = [](const asking_all& a) { return a->done(); };
+        const auto done = [](const lock_all_call& a) { return a->done(); };
         co_await eventually([&] { return std::any_of(all.begin(), all.end(), done); });
         const auto next = std::find_if(all.begin(), all.end(), done);
         const auto a = *next;
@@ -150,7 +150,7 @@ CO_TEST("sets of the locks of two clients do not wait for each other's room") {
         [&] { return paddock::detail::access::core_of(other)->node_budget().used() == 0; });
 }
 
-CO_TEST("who waits for room with a client that is closed hears so") {
+CO_TEST("a caller that waits for room fails when the client is closed") {
     pairs s(executor);
     client other(executor, shared_server().address(), three_nodes());
     const std::vector<mutex> theirs{mutex(other, s.path + "a"), mutex(other, s.path + "b")};

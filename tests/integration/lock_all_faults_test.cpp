@@ -8,7 +8,7 @@
 using namespace paddock;
 using namespace paddock::test;
 
-CO_TEST("when a lock that was taken is lost meanwhile, it begins again") {
+CO_TEST("lock_all begins again when one of its locks is lost before the last is taken") {
     three s(executor);
     for (const bool by_expiry : {true, false}) {
         const auto other = queue_up(s.direct, s.at(2));
@@ -33,7 +33,7 @@ CO_TEST("when a lock that was taken is lost meanwhile, it begins again") {
     }
 }
 
-CO_TEST("with on_expiry::fail an expired session ends it") {
+CO_TEST("with on_expiry::fail an expired session ends lock_all") {
     mutex_options terms;
     terms.on_expiry = on_expiry::fail;
     three s(executor, {}, terms);
@@ -46,7 +46,7 @@ CO_TEST("with on_expiry::fail an expired session ends it") {
     co_await s.until_nodes(0, 1, 0);
 }
 
-CO_TEST("the set is lost with the first of its locks, and the others are held on") {
+CO_TEST("a set is lost with the first of its locks, and keeps the nodes of the rest") {
     three s(executor);
     auto set = co_await lock_all(s.all);
     const auto told = end_of_set(set);
@@ -69,7 +69,7 @@ CO_TEST("the set is lost with the first of its locks, and the others are held on
     co_await s.until_nodes(0, 0, 0);
 }
 
-CO_TEST("locks of several clients are taken together, and one client's end ends it") {
+CO_TEST("lock_all takes locks of several clients, and ends with the first client that ends") {
     three s(executor);
     client_options rooted;
     rooted.root = s.path;
@@ -98,7 +98,7 @@ CO_TEST("locks of several clients are taken together, and one client's end ends 
     co_await s.until_nodes(0, 0, 1);
 }
 
-CO_TEST("a lock that is over, though its client has yet to say so, is taken once more") {
+CO_TEST("a lock that is lost but not yet reported is taken again") {
     three s(executor);
     asio::io_context aside;
     auto quick = short_session(test.full_or_brief(1000ms, 400ms));

@@ -12,7 +12,7 @@ using namespace paddock;
 using namespace paddock::test;
 using namespace boost::asio::experimental::awaitable_operators;
 
-CO_TEST("all locks are taken in the order of their paths, and stand in that of the arguments") {
+CO_TEST("locks are taken in the order of their paths, and returned in that of the arguments") {
     three s(executor);
     const std::vector<mutex> mixed{s.all[2], s.all[0], s.all[1]};
     auto set = co_await lock_all(mixed);
@@ -41,7 +41,7 @@ CO_TEST("all locks are taken in the order of their paths, and stand in that of t
     CHECK(removed == std::vector<std::string>{s.at(2), s.at(1), s.at(0)});
 }
 
-CO_TEST("a set that goes releases all, also by assignment") {
+CO_TEST("a destroyed or assigned set releases all its locks") {
     three s(executor);
     {
         auto set = co_await lock_all(s.all);
@@ -55,7 +55,7 @@ CO_TEST("a set that goes releases all, also by assignment") {
     co_await s.until_nodes(0, 0, 0);
 }
 
-CO_TEST("the next lock is not asked for before the one in front of it is held") {
+CO_TEST("the next lock is not requested before the previous one is held") {
     three s(executor);
     const auto other = queue_up(s.direct, s.at(1));
     const auto a = ask_all(s.all);
@@ -66,7 +66,7 @@ CO_TEST("the next lock is not asked for before the one in front of it is held") 
     co_await s.until_nodes(1, 1, 1);
 }
 
-CO_TEST("the limit is for all together, and nothing stays of what came too late") {
+CO_TEST("one time limit counts for the whole set, and a set that comes too late leaves nothing") {
     three s(executor);
     const auto first = queue_up(s.direct, s.at(0));
     const auto last = queue_up(s.direct, s.at(2));
@@ -77,7 +77,7 @@ CO_TEST("the limit is for all together, and nothing stays of what came too late"
     const auto late = [&] { return clock() - begin >= limit; }; // on a busy machine
     co_await eventually([&] { return late() || (s.nodes(0) == 2 && s.nodes(1) == 0); });
     co_await eventually([&] { return clock() - begin >= limit / 2; });
-    s.direct.remove(first); // half of the limit is left for the others
+    s.direct.remove(first); // half of the limit is left for the other locks
     const auto went_on = clock();
     co_await eventually([&] { return late() || (s.nodes(1) == 1 && s.nodes(2) == 2); });
     co_await finished(a);
@@ -100,7 +100,7 @@ CO_TEST("the limit is for all together, and nothing stays of what came too late"
     CHECK(set.valid());
 }
 
-CO_TEST("a caller who leaves at any point leaves nothing") {
+CO_TEST("a caller that leaves at any point leaves nothing") {
     test.time_limit(60s);
     three s(executor);
     co_await s.zk.connect();
@@ -126,7 +126,7 @@ CO_TEST("a caller who leaves at any point leaves nothing") {
     }
 }
 
-CO_TEST("a caller who leaves while waiting for one of them gives the others back") {
+CO_TEST("a caller that leaves while it waits for one lock releases the locks it has") {
     three s(executor);
     for (int lock = 0; lock < 3; ++lock) {
         const auto other = queue_up(s.direct, s.at(lock));
@@ -146,7 +146,7 @@ CO_TEST("a caller who leaves while waiting for one of them gives the others back
     co_await s.until_nodes(0, 0, 1);
 }
 
-CO_TEST("a set that is given back tells so") {
+CO_TEST("a released set reports that it was released") {
     three s(executor);
     auto set = co_await lock_all(s.all);
     const auto told = end_of_set(set);
@@ -157,7 +157,7 @@ CO_TEST("a set that is given back tells so") {
     CHECK(told->error == errc::released);
 }
 
-CO_TEST("whoever takes the same locks in any order of arguments is served, and alone") {
+CO_TEST("callers that take the same locks in any order are all served, one at a time") {
     test.time_limit(60s);
     three s(executor);
     client second(executor, shared_server().address());
@@ -184,7 +184,7 @@ CO_TEST("whoever takes the same locks in any order of arguments is served, and a
     co_await s.until_nodes(0, 0, 0);
 }
 
-TEST_CASE("no locks, or the same one twice, is refused by the call itself") {
+TEST_CASE("an empty set, or the same lock twice, is refused by the call itself") {
     asio::io_context io;
     const client zk(io.get_executor(), "localhost");
     client_options rooted;
@@ -206,7 +206,7 @@ TEST_CASE("no locks, or the same one twice, is refused by the call itself") {
     mutex_options named;
     named.name = "other";
     const mutex other_name(zk, "/x/y", named), other_path(zk, "/x"), far(elsewhere, "/x/y");
-    CHECK(complaint({a, other_path, same}).find("'/x/y' is among them twice") != std::string::npos);
+    CHECK(complaint({a, other_path, same}).find("'/x/y' is listed twice") != std::string::npos);
     CHECK_FALSE(complaint({a, a}).empty());
     CHECK_FALSE(complaint({a, through_root}).empty());
     CHECK(complaint({a, other_name, other_path, far}).empty());

@@ -1,4 +1,4 @@
-// What one client may use of the ensemble.
+// The ensemble's resources that one client may use.
 
 #include "support/lock_harness.hpp"
 
@@ -47,7 +47,7 @@ CO_TEST("more locks than the budget has nodes for are all served, with no node t
     co_await s.until_queue(0);
 }
 
-CO_TEST("the budget is shared by all locks of a client, and given back by whoever leaves") {
+CO_TEST("all locks of a client share the budget, and a caller that leaves gives its part back") {
     scene s(executor, few_nodes(), {}, long_name);
     std::vector<mutex> locks;
     std::vector<lock_call> all;
@@ -74,7 +74,7 @@ CO_TEST("the budget is shared by all locks of a client, and given back by whoeve
         co_await eventually([&] { return queue_at(s.direct, s.path + std::to_string(i)).empty(); });
 }
 
-CO_TEST("a lock over the budget fails, if it shall") {
+CO_TEST("a lock over the budget fails by on_over_budget::fail") {
     scene s(executor, few_nodes(), {.on_over_budget = on_over_budget::fail}, long_name);
     const auto other = queue_up(s.direct, s.path);
     std::vector<lock_call> all;
@@ -133,7 +133,7 @@ CO_TEST("a session that expires gives its whole budget back") {
     co_await s.until_queue(0);
 }
 
-CO_TEST("without room for watches everybody is served all the same") {
+CO_TEST("without room for watches every caller is served all the same") {
     const std::array<std::size_t, 3> room_for_two_one_none{300, 450, 900};
     for (const auto& round : test.each(room_for_two_one_none)) {
         const auto longer = std::get<0>(round);
@@ -171,7 +171,7 @@ CO_TEST("without room for watches everybody is served all the same") {
     }
 }
 
-CO_TEST("with few requests in flight everybody is served all the same") {
+CO_TEST("with few requests in flight every caller is served all the same") {
     for (const auto& round : test.each(std::array{false, true})) {
         client_options options;
         const bool by_bytes = std::get<0>(round);

@@ -1,4 +1,4 @@
-// So many calls at once that the connection comes and goes while they wait for their turn.
+// So many calls at once that the connection is lost and restored while they wait for their turn.
 
 #include "support/lock_harness.hpp"
 
@@ -42,11 +42,11 @@ struct three_ways {
 
 } // namespace
 
-CO_TEST("of a burst of calls on a connection that is being reset none is forgotten") {
+CO_TEST("a burst of calls on a connection that is being reset loses no call") {
     test.time_limit(90s);
     const std::size_t many = test.full_or_brief(3000, 30);
     three_ways s(executor);
-    const auto first = ask(s.crowd); // everybody else waits behind it
+    const auto first = ask(s.crowd); // all other calls wait behind it
     co_await granted(first);
     for (int round = 0; round < test.full_or_brief(5, 1); ++round) {
         const auto holder = ask(s.lock);

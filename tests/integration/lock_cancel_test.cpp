@@ -1,5 +1,5 @@
-// A waiter that goes, at every point where lock() waits for something: it is told at once, nothing
-// of it stays, and the others go on in order.
+// A waiter that leaves at every point where lock() waits: it completes at once, leaves nothing
+// behind, and the other waiters go on in order.
 
 #include "support/admin.hpp"
 #include "support/cancel_race.hpp"
@@ -26,7 +26,7 @@ std::size_t watches(const scene& s) {
     return count_watches_under(shared_server().admin_port(), s.path);
 }
 
-/// Where the world stands still while the waiter leaves.
+/// The point at which the connection stands still while the waiter leaves.
 struct place {
     std::string_view name;
     bool foreign_holder;
@@ -44,9 +44,9 @@ constexpr place places[] = {
     {"before the watch's answer", true, direction::down, opcode::get},
 };
 
-/// The lock is in order: who is left in it gets it, one after the other, who comes later too, and
-/// nothing stays.
-asio::awaitable<void> everybody_is_served(scene& s, std::vector<lock_call> rest = {}) {
+/// Checks the lock: the remaining waiters are granted it, one after the other, later ones too, and
+/// no node stays.
+asio::awaitable<void> all_are_served(scene& s, std::vector<lock_call> rest = {}) {
     int before = -1;
     for (auto& a : rest) {
         co_await granted(a);
@@ -67,7 +67,7 @@ asio::awaitable<void> everybody_is_served(scene& s, std::vector<lock_call> rest 
 
 } // namespace
 
-CO_TEST("a waiter leaves at any point of its way") {
+CO_TEST("a waiter leaves at any point of lock()") {
     test.time_limit(60s);
     scene s(executor);
     co_await s.zk.connect();
@@ -80,11 +80,11 @@ CO_TEST("a waiter leaves at any point of its way") {
         s.proxy.hold_from(at.way, at.opcode);
         const auto a = enter(s.lock, how);
         co_await before_leaving(a, how, [&] { return s.proxy.waiting(at.way) > 0; });
-        co_await leave(a, how); // while nothing moves
+        co_await leave(a, how); // while the connection stands still
         std::vector<lock_call> rest{ask(s.lock)};
         s.proxy.release(at.way);
         if (at.foreign_holder) s.direct.remove(other);
-        co_await everybody_is_served(s, rest);
+        co_await all_are_served(s, rest);
         CHECK(a->times == 1);
     }
 }
@@ -104,7 +104,7 @@ CO_TEST("a waiter leaves from the front, from the middle and from the end of the
         all.erase(all.begin() + static_cast<std::ptrdiff_t>(leaver));
         co_await s.until_queue(3);
         s.direct.remove(other);
-        co_await everybody_is_served(s, all);
+        co_await all_are_served(s, all);
     }
 }
 
@@ -125,7 +125,7 @@ CO_TEST("a waiter leaves between two foreign nodes") {
         co_await s.zk.exists("/");
         CHECK_FALSE(b->done());
         s.direct.remove(second);
-        co_await everybody_is_served(s, std::vector<lock_call>(1, b));
+        co_await all_are_served(s, std::vector<lock_call>(1, b));
     }
 }
 
@@ -142,7 +142,7 @@ CO_TEST("a waiter leaves before there is a connection, and while it is lost") {
         const auto other = queue_up(s.direct, s.path);
         const auto a = enter(s.lock, how);
         co_await before_leaving(a, how, [&] { return s.queue().size() == 2; });
-        co_await s.zk.sync("/"); // it has seen the other
+        co_await s.zk.sync("/"); // it has seen the other node
         s.proxy.refuse(true);
         s.proxy.cut_all(cut::rst);
         co_await eventually([&] { return s.zk.state() == client_state::suspended; });
@@ -151,7 +151,7 @@ CO_TEST("a waiter leaves before there is a connection, and while it is lost") {
         s.proxy.refuse(false);
         co_await s.until_queue(1);
         s.direct.remove(other);
-        co_await everybody_is_served(s);
+        co_await all_are_served(s);
     }
 }
 
@@ -174,7 +174,7 @@ CO_TEST("when a cancellation meets the grant, either wins, and the next is serve
     race.check_both_have_won();
 }
 
-CO_TEST("with || the loser leaves, and a lock that comes too late is given back") {
+CO_TEST("the loser of || leaves the queue, and a lock that comes too late is released") {
     scene s(executor);
     asio::steady_timer timer(executor, 50ms);
     const auto other = queue_up(s.direct, s.path);
@@ -189,13 +189,13 @@ CO_TEST("with || the loser leaves, and a lock that comes too late is given back"
         auto first = co_await (s.lock.lock() || timer.async_wait(asio::use_awaitable));
         if (first.index() == 0) CHECK(std::get<0>(first).valid());
     }
-    co_await everybody_is_served(s);
+    co_await all_are_served(s);
     timer.expires_after(10s);
     auto first = co_await (s.lock.lock() || timer.async_wait(asio::use_awaitable));
     CHECK(first.index() == 0);
 }
 
-CO_TEST("a mutex and a client may go while somebody waits") {
+CO_TEST("a mutex and a client may be destroyed while a caller waits") {
     scene s(executor);
     const auto other = queue_up(s.direct, s.path);
     lock_call a, b;

@@ -1,4 +1,4 @@
-// Many waiters: nobody is woken but the next one.
+// Many waiters: a release wakes the next one only.
 
 #include "support/admin.hpp"
 #include "support/lock_harness.hpp"
@@ -74,7 +74,7 @@ CO_TEST("of a thousand waiters in as many sessions, a release wakes one, each wi
         all.push_back(ask(m, [&] { ++done; }));
         if (i % 50 == 49) co_await s.until_queue(i + 2);
     }
-    // Each watches the one before and itself, the holder only itself.
+    // Each watches its predecessor and its own node, the holder only its own.
     co_await eventually([&] { return watches_at(s.path) == 2 * many + 1; });
 
     s.proxy.forget_frames();

@@ -10,7 +10,7 @@ using namespace paddock::test;
 
 namespace {
 
-/// Everybody gets the lock, one at a time, in the order of the nodes.
+/// All calls are granted the lock, one at a time, in the order of the nodes.
 asio::awaitable<void> all_served(std::vector<lock_call> waiting) {
     int before = -1;
     while (!waiting.empty()) {
@@ -118,7 +118,7 @@ CO_TEST("creates whose answers are lost are found again, and none is sent twice"
     co_await s.until_queue(0);
 }
 
-CO_TEST("a create that nobody waits for any more is cleared away when its answer was lost") {
+CO_TEST("a create with a lost answer is swept when its caller has left") {
     scene s(executor);
     co_await s.zk.connect();
     s.proxy.hold(direction::down);
@@ -132,7 +132,7 @@ CO_TEST("a create that nobody waits for any more is cleared away when its answer
     co_await s.until_queue(0);
 }
 
-CO_TEST("after a reconnect the deletes go out before what the application wants") {
+CO_TEST("after a reconnect deletes are sent before the application's requests") {
     scene s(executor);
     const auto a = ask(s.lock);
     const auto b = ask(s.lock);

@@ -1,4 +1,4 @@
-// The session expires: nothing is held across epochs, and who waits queues again.
+// The session expires: no hold crosses epochs, and waiters queue again.
 
 #include "support/lock_harness.hpp"
 
@@ -72,7 +72,7 @@ CO_TEST("a guard of an expired session is lost, stays lost, and does no harm to 
     co_await held(b).unlock();
 }
 
-CO_TEST("a session that expires under a create starts the lock anew") {
+CO_TEST("a session that expires during a create makes lock() start again") {
     scene s(executor);
     co_await s.zk.connect();
     std::uint64_t epoch = 1;
@@ -100,7 +100,7 @@ CO_TEST("a session that expires under a create starts the lock anew") {
     }
 }
 
-CO_TEST("waiters that shall not queue again fail when the session expires") {
+CO_TEST("waiters with on_expiry::fail fail when the session expires") {
     scene s(executor, {}, {.on_expiry = on_expiry::fail});
     const auto other = queue_up(s.direct, s.path);
     const auto waiting = ask(s.lock);
@@ -128,7 +128,7 @@ CO_TEST("waiters that shall not queue again fail when the session expires") {
     co_await s.until_queue(0);
 }
 
-CO_TEST("an unlock that meets the end of its session is done") {
+CO_TEST("an unlock is done when its session ends") {
     scene s(executor);
     const auto a = ask(s.lock);
     co_await granted(a);
@@ -144,7 +144,7 @@ CO_TEST("an unlock that meets the end of its session is done") {
     CHECK(s.queue().empty());
 }
 
-CO_TEST("a session that nobody reaches expires by itself, and its waiters come back") {
+CO_TEST("a session without a connection expires, and its waiters queue again") {
     scene s(executor, short_session(test.full_or_brief(1000ms, 400ms)));
     const auto a = ask(s.lock);
     const auto b = ask(s.lock);

@@ -1,4 +1,4 @@
-// What a guard promises: moving, unlocking, asking the ensemble, and writing under the lock.
+// A guard's promises: moving, unlocking, verifying, and writing under the lock.
 
 #include "support/lock_harness.hpp"
 
@@ -29,7 +29,7 @@ asio::awaitable<void> disconnect(scene& s) {
 
 } // namespace
 
-CO_TEST("a guard can be moved, and only the last one gives the lock back") {
+CO_TEST("a guard can be moved, and only the last one releases the lock") {
     scene s(executor);
     guard a = co_await s.lock.lock();
     const auto token = a.fencing_token();
@@ -51,7 +51,7 @@ CO_TEST("a guard can be moved, and only the last one gives the lock back") {
     CHECK(s.queue().size() == 1);
 
     mutex other(s.zk, s.path, {.name = "other"});
-    a = co_await other.lock(); // gives back what it held
+    a = co_await other.lock(); // releases its old hold
     CHECK(a.valid());
     CHECK(a.path() != path);
     co_await s.until_queue(1);
@@ -60,7 +60,7 @@ CO_TEST("a guard can be moved, and only the last one gives the lock back") {
     co_await s.until_queue(0);
 }
 
-CO_TEST("whoever asks after a guard's end finds the lock free, without waiting for the delete") {
+CO_TEST("after a guard's end the lock is free at once, before the delete is answered") {
     scene s(executor);
     for (int i = 0; i < 20; ++i) {
         {
@@ -72,7 +72,7 @@ CO_TEST("whoever asks after a guard's end finds the lock free, without waiting f
     }
 }
 
-CO_TEST("an empty guard refuses whatever would wait") {
+CO_TEST("an empty guard refuses every waiting call") {
     guard none;
     CHECK_FALSE(none);
     CHECK_FALSE(none.valid());
@@ -84,7 +84,7 @@ CO_TEST("an empty guard refuses whatever would wait") {
     co_return;
 }
 
-CO_TEST("lost() tells that the guard gave the lock back") {
+CO_TEST("lost() completes with released when the guard releases the lock") {
     scene s(executor);
     for (const bool by_unlock : {true, false}) {
         const auto a = ask(s.lock);
@@ -135,7 +135,7 @@ CO_TEST("an unlock without a connection completes when the connection is back") 
     CHECK(s.queue().empty());
 }
 
-CO_TEST("after two session timeouts without a connection nobody knows what became of an unlock") {
+CO_TEST("an unlock without a connection has an unknown outcome after two session timeouts") {
     const auto T = test.full_or_brief(1000ms, 600ms);
     scene s(executor, short_session(T));
     const auto begin = std::chrono::steady_clock::now(); // and there is contact after it
@@ -157,7 +157,7 @@ CO_TEST("after two session timeouts without a connection nobody knows what becam
     co_await s.until_queue(0);
 }
 
-CO_TEST("verify asks the ensemble, and ends a hold whose node is gone") {
+CO_TEST("verify() checks with the ensemble, and ends a hold whose node is gone") {
     scene s(executor);
     const auto a = ask(s.lock);
     co_await granted(a);
@@ -211,12 +211,12 @@ CO_TEST("a transaction is executed as a whole, under the lock") {
     s.direct.remove_all(base);
 }
 
-CO_TEST("a transaction of a hold that is over does nothing") {
+CO_TEST("a transaction of a hold that has ended does nothing") {
     scene s(executor);
     const auto a = ask(s.lock);
     co_await granted(a);
     const auto base = s.path + "-data";
-    s.proxy.hold(direction::down); // so that only the ensemble knows
+    s.proxy.hold(direction::down); // so only the ensemble knows of the loss
     s.direct.remove(std::string(held(a).path()));
     CHECK(held(a).valid());
     auto t = transact(held(a), {op::create{.path = base}});
@@ -232,7 +232,7 @@ CO_TEST("a transaction of a hold that is over does nothing") {
     CHECK_FALSE(s.direct.exists(base));
 }
 
-CO_TEST("a transaction whose answer is lost says so, and one of a lost hold is not sent later") {
+CO_TEST("a transaction whose answer is lost says so; one of a lost hold is not sent later") {
     scene s(executor);
     const auto a = ask(s.lock);
     co_await granted(a);
@@ -257,7 +257,7 @@ CO_TEST("a transaction whose answer is lost says so, and one of a lost hold is n
     CHECK_FALSE(s.direct.exists(base));
 }
 
-CO_TEST("contenders() tells who holds and who waits, in order") {
+CO_TEST("contenders() lists the holder and the waiters in order") {
     scene s(executor, {}, {.label = "näher \"dran\""});
     mutex nowhere(s.zk, s.path + "/missing");
     CHECK((co_await nowhere.contenders()).empty());

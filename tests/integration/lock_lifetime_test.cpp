@@ -1,4 +1,4 @@
-// Guards, clients, threads and execution contexts that go in any order.
+// Guards, clients, threads and execution contexts that end in any order.
 
 #include "support/lock_harness.hpp"
 
@@ -86,7 +86,7 @@ TEST_CASE("a guard may outlive its mutex, its client and its io_context") {
     const guard moved = std::move(g);
 }
 
-CO_TEST("a client that goes while holding takes its locks along") {
+CO_TEST("a client that is destroyed with a hold releases it") {
     scene s(executor);
     std::optional<client> brief(std::in_place, executor, s.proxy.address());
     mutex m(*brief, s.path);
@@ -109,7 +109,7 @@ CO_TEST("a client that goes while holding takes its locks along") {
     CHECK(s.queue().size() == 1);
 }
 
-CO_TEST("an operation that is never awaited does nothing, but a guard in it goes back") {
+CO_TEST("an operation that is never awaited does nothing, but releases a guard in it") {
     scene s(executor);
     co_await s.zk.connect();
     s.proxy.forget_frames();
@@ -137,7 +137,7 @@ CO_TEST("an operation that is never awaited does nothing, but a guard in it goes
 
 namespace {
 
-/// Everybody locks again and again, and passes the guard to other threads.
+/// Locks again and again, and passes the guard to other threads.
 struct party {
     explicit party(std::size_t contexts) : io(contexts) {}
 
@@ -161,7 +161,7 @@ struct party {
                         go(m, rounds - 1, here);
                     });
                 else
-                    go(m, rounds - 1, here); // and the guard dies on this thread
+                    go(m, rounds - 1, here); // and the guard is destroyed on this thread
             });
         });
     }

@@ -1,4 +1,4 @@
-// Ten thousand waiters on one thread: the loop never stalls, and none of them is dear.
+// Ten thousand waiters on one thread: the loop never stalls, and each costs little.
 
 #include "support/counts.hpp"
 #include "support/lock_harness.hpp"
@@ -18,14 +18,14 @@ constexpr std::size_t crowd = 1000;
 constexpr std::size_t crowd = 10'000;
 #endif
 
-// What the library costs is measured as its users build it.
+// The cost of the library is measured in an optimised build.
 #if defined(PADDOCK_TEST_OPTIMIZED) && !defined(PADDOCK_TEST_SANITIZED)
 constexpr bool measured = true;
 #else
 constexpr bool measured = false;
 #endif
 
-/// Runs the context handler by handler, and remembers the dearest.
+/// Runs the context handler by handler, and remembers the longest.
 struct stopwatch {
     asio::io_context& io;
     std::chrono::nanoseconds most{0};
@@ -69,7 +69,7 @@ TEST_CASE("ten thousand waiters are served in order on one thread, by short hand
     for (std::size_t i = 0; i < crowd; ++i)
         m.lock([&](error_code problem, guard g) {
             REQUIRE_MESSAGE(!problem, problem.message());
-            tokens.push_back(g.fencing_token()); // and gives it back
+            tokens.push_back(g.fencing_token()); // and releases it
         });
     const auto queued = [&] { return direct.stat(path)->num_children == int(crowd) + 1; };
     auto look = std::chrono::steady_clock::now();

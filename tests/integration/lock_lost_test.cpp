@@ -1,4 +1,4 @@
-// How the end of a hold is heard of: beside some work, and with every kind of completion token.
+// How the end of a hold is reported: beside some work, and with every kind of completion token.
 
 #include "support/lock_all_harness.hpp"
 
@@ -25,8 +25,7 @@ using namespace asio::experimental::awaitable_operators;
 
 namespace {
 
-// A callback for the reason alone would take the error of the waiting for it, so it must not
-// compile.
+// A callback with the reason alone would take the error of the wait for it, so it must not compile.
 template <class Guard, class Callback>
 concept tells = requires(const Guard& g, Callback callback) {
     g.lost(callback);
@@ -38,7 +37,7 @@ static_assert(tells<guard, of_two_codes> && tells<guard_set, of_two_codes>);
 
 } // namespace
 
-CO_TEST("work beside lost() ends with the work, or with the loss, whatever comes first") {
+CO_TEST("work || lost() ends with the work or with the loss, whichever comes first") {
     scene s(executor);
     for (const auto& round : test.each(std::array{false, true})) {
         const bool loses = std::get<bool>(round);
@@ -51,7 +50,7 @@ CO_TEST("work beside lost() ends with the work, or with the loss, whatever comes
     }
 }
 
-CO_TEST("a set of locks beside some work ends the work when the first of them is lost") {
+CO_TEST("work || lost() of a set ends the work when the first lock is lost") {
     three s(executor);
     for (const auto& round : test.each(std::array{false, true})) {
         const bool loses = std::get<bool>(round);
@@ -64,7 +63,7 @@ CO_TEST("a set of locks beside some work ends the work when the first of them is
     }
 }
 
-CO_TEST("every kind of token hears the reason as a value") {
+CO_TEST("every kind of token gets the reason as a value") {
     scene s(executor);
     guard g = co_await s.lock.lock();
     auto deferred = g.lost(asio::deferred);
@@ -89,7 +88,7 @@ CO_TEST("every kind of token hears the reason as a value") {
     CHECK(error == error_code());
     CHECK(reason == error_code(errc::node_deleted));
     CHECK(future.get() == errc::node_deleted);
-    g = guard(); // that it is given back later is not why it was lost
+    g = guard(); // a later release is not the reason of the loss
 }
 
 CO_TEST("a wait for the loss that is cancelled has no reason") {
@@ -129,7 +128,7 @@ CO_TEST("lost() says that the lock was released, or that the client is closed") 
     CHECK(late == errc::closed);
 }
 
-TEST_CASE("a wait for the loss goes with its event loop, uncalled") {
+TEST_CASE("a wait for the loss is destroyed with its event loop, uncalled") {
     bool called = false;
     const auto token = std::make_shared<int>();
     const std::weak_ptr kept(token);
@@ -149,7 +148,7 @@ TEST_CASE("a wait for the loss goes with its event loop, uncalled") {
 
 namespace {
 
-/// What the error of a run nests.
+/// The exception that is nested in the error of a run.
 template <class Nested>
 std::string nested_in(const system_error& error) {
     try {
@@ -191,7 +190,7 @@ CO_TEST("a result of work is not thrown away when the hold was lost meanwhile") 
     CHECK(why == errc::node_deleted);
 }
 
-CO_TEST("work that fails after the loss is a lost lock, and what it threw is nested in that") {
+CO_TEST("work that fails after the loss throws lock_lost with its own exception nested") {
     scene s(executor);
     for (const auto& round : test.each(std::array{false, true})) {
         const bool by_itself = std::get<bool>(round);
@@ -220,7 +219,7 @@ CO_TEST("work that fails after the loss is a lost lock, and what it threw is nes
     }
 }
 
-CO_TEST("work that fails while the lock is held is heard as it is") {
+CO_TEST("an exception of work while the lock is held reaches the caller unchanged") {
     scene s(executor);
     const guard g = co_await s.lock.lock();
     std::string said;
@@ -236,7 +235,7 @@ CO_TEST("work that fails while the lock is held is heard as it is") {
     CHECK(g.valid());
 }
 
-CO_TEST("a holder that slept through its session's end is not told of a deleted node") {
+CO_TEST("a holder that slept through its session's end reports the lapse, not a deleted node") {
     foreigner direct(shared_server().address());
     for (std::size_t n = 0; test.begin_round(n, 3); ++n) {
         client zk(executor, shared_server().address(), short_session(1s));

@@ -1,4 +1,4 @@
-// What others do to the nodes before a waiter, and to its own.
+// What other clients do to a waiter's predecessors, and to its own node.
 
 #include "support/lock_harness.hpp"
 #include "support/stall_meter.hpp"
@@ -20,7 +20,7 @@ asio::awaitable<void> until_watching(scene& s) {
 
 } // namespace
 
-CO_TEST("the node before a waiter may be deleted at any moment of its way") {
+CO_TEST("a waiter's predecessor may be deleted at any point of its lock()") {
     test.time_limit(60s);
     scene s(executor);
     co_await s.zk.connect();
@@ -67,7 +67,7 @@ CO_TEST("a waiter is served however its neighbours' deletes fall in time") {
     CHECK(s.queue().empty());
 }
 
-CO_TEST("a changed node is not a deleted one, and its waiter still hears of its end") {
+CO_TEST("a change of the watched node is no delete, and its delete is still noticed") {
     scene s(executor);
     const auto other = queue_up(s.direct, s.path);
     s.proxy.hold_from(direction::down, opcode::get);
@@ -88,7 +88,7 @@ CO_TEST("a changed node is not a deleted one, and its waiter still hears of its 
     CHECK(s.queue().size() == 1);
 }
 
-CO_TEST("a waiter hears of a delete that happened while it was disconnected") {
+CO_TEST("a waiter notices a delete that happened while it was disconnected") {
     scene s(executor);
     for (const bool another_first : {false, true}) {
         std::string before;
@@ -113,7 +113,7 @@ CO_TEST("a waiter hears of a delete that happened while it was disconnected") {
     }
 }
 
-CO_TEST("a waiter whose node was deleted by hand queues again, behind who came meanwhile") {
+CO_TEST("a waiter whose node was deleted by hand queues again, behind later waiters") {
     enum class hears { one_by_one, both_at_once, when_connected_again };
     for (const auto& round : test.each(
              std::array{hears::one_by_one, hears::both_at_once, hears::when_connected_again})) {
@@ -172,7 +172,7 @@ CO_TEST("a waiter behind a local holder whose node was deleted by hand queues ag
     co_await granted(b);
 }
 
-CO_TEST("a waiter whose node is not known to exist is not granted, whoever gives the lock back") {
+CO_TEST("no release grants the lock to a waiter whose node is not known to exist") {
     scene s(executor);
     const auto a = ask(s.lock);
     co_await granted(a);
@@ -191,11 +191,11 @@ CO_TEST("a waiter whose node is not known to exist is not granted, whoever gives
     co_await granted(b);
 }
 
-CO_TEST("after a reconnect a waiter looks for its node before it is granted") {
+CO_TEST("after a reconnect a waiter reads its node before it is granted") {
     test.time_limit(60s);
     scene s(executor);
     co_await s.zk.connect();
-    // The server tells of the two deletes in any order.
+    // The server reports the two deletes in any order.
     for (std::size_t i = 0; test.begin_round(i, 10); ++i) {
         s.proxy.forget_frames();
         const auto first = queue_up(s.direct, s.path);

@@ -1,4 +1,4 @@
-// What a lock asks of the ensemble, packet by packet.
+// The requests of a lock, packet by packet.
 
 #include "support/lock_harness.hpp"
 
@@ -12,12 +12,12 @@ namespace {
 using codes = std::vector<std::int32_t>;
 const codes join{opcode::create2, opcode::children2};
 
-/// One more round trip on the same connection: whatever was sent before it has been seen.
+/// One more round trip on the same connection: the server has seen all earlier packets.
 asio::awaitable<void> round_trip(scene& s) { co_await s.zk.exists("/"); }
 
 } // namespace
 
-CO_TEST("an uncontended lock asks everything in one flight, and gives back with one delete") {
+CO_TEST("an uncontended lock takes one round trip, and its release one delete") {
     scene s(executor);
     co_await s.zk.connect();
     s.proxy.forget_frames();
@@ -38,7 +38,7 @@ CO_TEST("an uncontended lock asks everything in one flight, and gives back with 
     CHECK(s.queue().empty());
 }
 
-CO_TEST("a lock whose directory is missing makes it, as a container or as a persistent node") {
+CO_TEST("a lock creates its missing directory, as a container or as a persistent node") {
     for (const bool persistent : {false, true}) {
         fault_proxy proxy(shared_server().port());
         foreigner direct(shared_server().address());
@@ -55,7 +55,7 @@ CO_TEST("a lock whose directory is missing makes it, as a container or as a pers
     }
 }
 
-CO_TEST("a lock behind a foreign node watches that one and its own, and nothing else") {
+CO_TEST("a waiter behind a foreign node watches that node and its own, and nothing else") {
     scene s(executor);
     const auto first = queue_up(s.direct, s.path);
     const auto second = queue_up(s.direct, s.path);
@@ -70,25 +70,25 @@ CO_TEST("a lock behind a foreign node watches that one and its own, and nothing 
         return f.way == direction::up && f.opcode == opcode::get && f.path == second;
     }) == 1);
 
-    s.direct.remove(first); // not the one before: nobody is woken
+    s.direct.remove(first); // not the predecessor: no waiter is woken
     co_await round_trip(s);
     CHECK(s.proxy.count(direction::down, opcode::notification) == 0);
     CHECK_FALSE(a->done());
-    s.direct.remove(second); // what became of the first takes a look
+    s.direct.remove(second); // a listing shows that the first is gone
     co_await granted(a);
     expected.insert(expected.end(), {opcode::exists, opcode::children2});
     CHECK(s.requests() == expected);
     co_await held(a).unlock();
 }
 
-CO_TEST("a lock goes from one local waiter to the next without a question in between") {
+CO_TEST("a lock passes from one local waiter to the next without a request in between") {
     scene s(executor);
     const auto a = ask(s.lock);
     const auto b = ask(s.lock);
     const auto c = ask(s.lock);
     co_await granted(a);
     co_await eventually([&] { return s.proxy.count(direction::down, opcode::get) >= 2; });
-    s.proxy.hold(direction::up); // the server does not even hear of it
+    s.proxy.hold(direction::up); // the server does not get the delete
     held(a) = guard();
     co_await granted(b);
     held(b) = guard();
@@ -100,7 +100,7 @@ CO_TEST("a lock goes from one local waiter to the next without a question in bet
     co_await held(c).unlock();
 }
 
-CO_TEST("try_lock on a lock that somebody else has is one listing and writes nothing") {
+CO_TEST("try_lock on a lock that another client holds is one listing and writes nothing") {
     scene s(executor);
     const auto other = queue_up(s.direct, s.path);
     co_await s.zk.connect();
@@ -118,7 +118,7 @@ CO_TEST("try_lock on a lock that somebody else has is one listing and writes not
     co_await held(b).unlock();
 }
 
-CO_TEST("try_lock of a client that has the lock itself, or waits for it, asks nobody") {
+CO_TEST("try_lock of a client that holds the lock or waits for it sends no request") {
     scene s(executor);
     const auto other = queue_up(s.direct, s.path);
     const auto waiting = ask(s.lock);
@@ -142,13 +142,13 @@ CO_TEST("try_lock of a client that has the lock itself, or waits for it, asks no
     co_await held(waiting).unlock();
 }
 
-CO_TEST("try_lock that loses the race to a later look leaves nothing, and does not wait for that") {
+CO_TEST("a try_lock that loses to an earlier node leaves nothing, and waits for no delete") {
     scene s(executor);
     co_await s.zk.connect();
     s.proxy.hold_from(direction::up, opcode::create2);
     const auto a = ask_now(s.lock);
     co_await eventually([&] { return s.proxy.waiting(direction::up) > 0; });
-    const auto other = queue_up(s.direct, s.path); // between the look and the create
+    const auto other = queue_up(s.direct, s.path); // between the listing and the create
     a->then = [&] { s.proxy.hold(direction::up); };
     s.proxy.release(direction::up);
     co_await finished(a);

@@ -73,7 +73,7 @@ CO_TEST("a listing sweeps the orphans of its own session, and nothing else") {
     CHECK_FALSE(s.direct.exists(orphan.path));
 }
 
-CO_TEST("Curator's, kazoo's and Go's contenders are waited for") {
+CO_TEST("a waiter waits for contenders of Curator, kazoo and Go") {
     scene s(executor);
     for (const std::string name : {"/_c_01234567-89ab-4cde-8f01-23456789abcd-lock-",
                                    "/0123456789abcdef0123456789abcdef__lock__",
@@ -90,14 +90,14 @@ CO_TEST("Curator's, kazoo's and Go's contenders are waited for") {
         co_await granted(a);
         co_await held(a).unlock();
     }
-    // What only looks like one is not waited for.
+    // A waiter does not wait for names that only look like a contender's.
     for (const std::string name : {"/stranger-", "/block-", "/_c_01234567-lock-"})
         s.direct.create(s.path + name, "", node_mode::ephemeral_sequential);
     co_await look_around(s.lock);
     CHECK(s.queue().size() == 3);
 }
 
-CO_TEST("a lock below the client's root meets the same lock of a client without one") {
+CO_TEST("a lock below the client's root excludes the same lock of a client without a root") {
     scene s(executor);
     const auto root = s.path.substr(0, s.path.rfind('/'));
     client rooted(executor, s.proxy.address() + root);
@@ -125,7 +125,7 @@ CO_TEST("names and paths that ZooKeeper or a recipe would trip over are refused 
     co_return;
 }
 
-CO_TEST("who may not create the lock's node is told so") {
+CO_TEST("a lock without the right to create its node fails with no_auth") {
     scene s(executor);
     s.direct.set_acl(s.path, without(may_create));
     co_await refused(ask(s.lock));
@@ -138,7 +138,7 @@ CO_TEST("who may not create the lock's node is told so") {
     co_await look_around(s.lock);
 }
 
-CO_TEST("who may not list the lock's directory is told so, and leaves no node") {
+CO_TEST("a lock without the right to list its directory fails with no_auth, and leaves no node") {
     scene s(executor);
     s.direct.set_acl(s.path, without(may_read));
     co_await refused(ask(s.lock));
@@ -148,7 +148,7 @@ CO_TEST("who may not list the lock's directory is told so, and leaves no node") 
     co_await look_around(s.lock);
 }
 
-CO_TEST("a node that may not be read is waited for all the same") {
+CO_TEST("a waiter waits even for a node that it may not read") {
     scene s(executor);
     for (const auto& round : test.each(std::array{false, true})) {
         const bool deleted_before_it_is_watched = std::get<bool>(round);
@@ -187,7 +187,7 @@ CO_TEST("an own node that may not be read does not stop the lock") {
     co_await held(b).unlock();
 }
 
-CO_TEST("a delete that is not allowed is reported, and its waiting can be ended") {
+CO_TEST("a delete that is not allowed is reported, and the wait for it can be cancelled") {
     std::vector<std::string> log;
     client_options options;
     options.log = [&](std::string_view text) { log.emplace_back(text); };
@@ -201,7 +201,7 @@ CO_TEST("a delete that is not allowed is reported, and its waiting can be ended"
     CHECK_MESSAGE(log[0].find(path) != std::string::npos, log[0]);
     co_await s.zk.exists("/");
     CHECK_FALSE(end->done());
-    CHECK(s.sent(opcode::remove) == 1); // it does not hammer
+    CHECK(s.sent(opcode::remove) == 1); // it does not repeat it at once
     CHECK(s.direct.exists(path));
     end->cancel();
     co_await finished(end);

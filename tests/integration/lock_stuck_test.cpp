@@ -1,4 +1,4 @@
-// What the log says of those who wait behind a hold of their own client.
+// The log of waiters behind a hold of their own client.
 
 #include "support/lock_harness.hpp"
 
@@ -18,23 +18,22 @@ using lines = std::shared_ptr<std::vector<std::string>>;
 
 client_options logging(lines to, std::chrono::milliseconds timeout) {
     auto options = short_session(timeout);
-    options.log = [to](std::string_view queue) { to->emplace_back(queue); };
+    options.log = [to](std::string_view line) { to->emplace_back(line); };
     return options;
 }
 
-/// How many queues are about waiting at this path.
+/// How many messages are about waiting at this path.
 std::size_t about(const lines& all, const std::string& path) {
     return static_cast<std::size_t>(
-        std::count_if(all->begin(), all->end(), [&](const std::string& queue) {
-            return queue.find("1 waiting for ") == 0 &&
-                   queue.find(path + ' ') != std::string::npos &&
-                   queue.find("behind a hold of this same client") != std::string::npos;
+        std::count_if(all->begin(), all->end(), [&](const std::string& line) {
+            return line.find("1 waiting for ") == 0 && line.find(path + ' ') != std::string::npos &&
+                   line.find("behind a hold of this same client") != std::string::npos;
         }));
 }
 
 } // namespace
 
-CO_TEST("who waits for what the same client holds is in the log, once, with the path") {
+CO_TEST("a waiter behind a hold of its own client is logged once, with the path") {
     const auto log = std::make_shared<std::vector<std::string>>();
     scene s(executor, logging(log, test.full_or_brief(2s, 1s)));
     s.direct.make_path(s.path + "-foreign");
@@ -59,8 +58,8 @@ CO_TEST("who waits for what the same client holds is in the log, once, with the 
                about(log, s.path + "-permits/locks") == 1;
     });
 
-    if (test.full_or_brief(false, true)) co_return; // behind it there is more of the same
-    // One more, who is said to be one: the others are not counted again.
+    if (test.full_or_brief(false, true)) co_return; // the rest has no new kind of step
+    // The message about one more waiter counts one: the earlier ones are not counted again.
     const auto place = start<ticket>([&](auto token) { s.lock.enqueue(std::move(token)); });
     co_await eventually([&] { return about(log, s.path) == 2; });
     CHECK(about(log, s.path + "-simple") == 1);

@@ -1,5 +1,4 @@
-// Places that are larger than the whole budget of nodes: they fail at once, and
-// are in the way of no other.
+// Nodes that are larger than the whole budget: their calls fail at once, and block no other call.
 
 #include "support/lock_all_harness.hpp"
 
@@ -20,8 +19,7 @@ client_options one_kilobyte() {
     return options;
 }
 
-/// A client with room for one node in an ordinary place, and for none in the
-/// large one.
+/// A client with room for one node with an ordinary path, and for none with the large one.
 struct large_scene {
     explicit large_scene(asio::any_io_executor executor)
         : zk(executor, shared_server().address(), one_kilobyte()), lock(zk, "/lock") {}
@@ -48,8 +46,7 @@ struct large_scene {
 
 } // namespace
 
-CO_TEST("a mutex whose node never fits into the budget fails at once, in every "
-        "form") {
+CO_TEST("a mutex whose node never fits into the budget fails at once, in every lock call") {
     large_scene s(executor);
     mutex m(s.zk, large);
     co_await s.never_fits([&](auto t) { m.lock(std::move(t)); });
@@ -57,7 +54,7 @@ CO_TEST("a mutex whose node never fits into the budget fails at once, in every "
     co_await s.never_fits([&](auto t) { m.try_lock_for(1h, std::move(t)); });
 }
 
-CO_TEST("so do the shared, recursive and simple ones, and a campaign") {
+CO_TEST("shared, recursive and simple mutexes and campaigns over the budget fail at once") {
     large_scene s(executor);
     shared_mutex rw(s.zk, large);
     co_await s.never_fits([&](auto t) { rw.lock(std::move(t)); });
@@ -73,7 +70,7 @@ CO_TEST("so do the shared, recursive and simple ones, and a campaign") {
     co_await s.never_fits([&](auto t) { leader.campaign(std::move(t)); });
 }
 
-CO_TEST("so does a ticket") {
+CO_TEST("a ticket over the budget fails at once") {
     large_scene s(executor);
     mutex m(s.zk, large);
     const auto a = start<ticket>([&](auto t) { m.enqueue(std::move(t)); });
@@ -83,7 +80,7 @@ CO_TEST("so does a ticket") {
     co_await s.others_are_served();
 }
 
-CO_TEST("so do more permits of a semaphore than there can be nodes") {
+CO_TEST("more permits of a semaphore than the budget has nodes for fail at once") {
     large_scene s(executor);
     semaphore pool(s.zk, "/pool", 1'000'000);
     co_await s.never_fits([&](auto t) { pool.acquire(1000, std::move(t)); });
@@ -92,7 +89,7 @@ CO_TEST("so do more permits of a semaphore than there can be nodes") {
     co_await s.never_fits([&](auto t) { far.acquire(1, std::move(t)); });
 }
 
-CO_TEST("so does a set of locks of which one, or all together, never fit") {
+CO_TEST("a set fails at once when one lock, or all together, never fit into the budget") {
     large_scene s(executor);
     std::vector<mutex> all{mutex(s.zk, "/a"), mutex(s.zk, large)};
     auto a = ask_all(all);

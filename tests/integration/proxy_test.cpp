@@ -31,7 +31,7 @@ struct through_proxy {
 
 } // namespace
 
-TEST_CASE_FIXTURE(through_proxy, "the proxy passes everything on and writes down what it was") {
+TEST_CASE_FIXTURE(through_proxy, "the proxy passes every packet on and records it") {
     behind.create(path, "data");
     behind.ping();
     CHECK_FALSE(behind.wait_gone(path, 20ms));
@@ -73,7 +73,8 @@ TEST_CASE_FIXTURE(through_proxy, "the proxy passes everything on and writes down
     CHECK(proxy.wait_for([](const auto& now) { return now.open == 0; }));
 }
 
-TEST_CASE_FIXTURE(through_proxy, "a session can be killed with what the proxy overheard") {
+TEST_CASE_FIXTURE(through_proxy,
+                  "a session can be killed with the credentials that the proxy recorded") {
     kill_session(shared_server().address(), proxy.last_credentials());
     CHECK(code_of([&] { behind.exists("/"); }) == zk_code::connection_loss);
 }
@@ -110,7 +111,7 @@ TEST_CASE_FIXTURE(through_proxy, "a reply that is cut leaves the client in doubt
     CHECK(direct.exists(path));
 }
 
-TEST_CASE_FIXTURE(through_proxy, "cutting all connections does not hinder new ones") {
+TEST_CASE_FIXTURE(through_proxy, "cutting all connections does not stop new ones") {
     for (const auto how : {cut::fin, cut::rst}) {
         foreigner one(proxy.address());
         proxy.cut_all(how);
@@ -120,7 +121,7 @@ TEST_CASE_FIXTURE(through_proxy, "cutting all connections does not hinder new on
     foreigner(proxy.address()).exists("/");
 }
 
-TEST_CASE_FIXTURE(through_proxy, "a black hole swallows everything and gives it back later") {
+TEST_CASE_FIXTURE(through_proxy, "a black hole holds all bytes, and releases them later") {
     foreigner impatient(proxy.address(), quick(1s));
     proxy.black_hole(true);
     CHECK(code_of([&] { impatient.create(path); }) == zk_code::operation_timeout);
@@ -140,7 +141,7 @@ TEST_CASE_FIXTURE(through_proxy, "refused connections come back on the same port
     foreigner(proxy.address()).exists("/");
 }
 
-TEST_CASE_FIXTURE(through_proxy, "what was held goes out in one burst") {
+TEST_CASE_FIXTURE(through_proxy, "held packets go out in one burst") {
     SUBCASE("held from the first request on") { proxy.hold(direction::up); }
     SUBCASE("held from the first request that matches") {
         proxy.hold_from(direction::up, opcode::create);
@@ -167,7 +168,8 @@ TEST_CASE_FIXTURE(through_proxy, "holding by a frame touches only that frame's c
     created.get();
 }
 
-TEST_CASE_FIXTURE(through_proxy, "a request can reach the server after its client has gone") {
+TEST_CASE_FIXTURE(through_proxy,
+                  "a request can reach the server after its client has disconnected") {
     proxy.hold(direction::up);
     CHECK(code_of([&] {
               auto cutter = std::async(std::launch::async, [&] {

@@ -1,4 +1,4 @@
-// Ending a session: at any moment, without waiting for anybody.
+// Ending a session: at any moment, without waiting.
 
 #include "support/counts.hpp"
 #include "support/foreigner.hpp"
@@ -16,7 +16,7 @@ using native::code::ok;
 
 namespace {
 
-/// A call that waits for nobody takes no longer than this, but for what a busy machine adds.
+/// A call that does not wait takes no longer than this, plus the delay of a busy machine.
 template <class Call>
 void check_brief(Call call, std::chrono::milliseconds limit) {
     const stall_meter stalls;
@@ -41,7 +41,7 @@ TEST_CASE("close ends the session at once, and its ephemeral nodes with it") {
     CHECK(h.exists("/")->rc == native::code::invalid_state);
 }
 
-TEST_CASE("a session that is ended is over when the server says so, with all that was requested") {
+TEST_CASE("a session ends when the server has closed it, with all requests executed") {
     foreigner other(shared_server().address());
     for (int round = 0; round < 10; ++round) {
         pump_harness h(shared_server().port());
@@ -108,7 +108,7 @@ TEST_CASE("close inside a completion waits for the end of the turn") {
     CHECK(h.user.disconnected == 0);
 }
 
-TEST_CASE("close inside on_connected and on_disconnected is heard of no more") {
+TEST_CASE("after close inside on_connected or on_disconnected no handler is called") {
     fault_proxy proxy(shared_server().port());
     {
         pump_harness h(proxy.port());
@@ -133,7 +133,7 @@ TEST_CASE("close inside on_connected and on_disconnected is heard of no more") {
     }
 }
 
-TEST_CASE("close waits for a peer that is silent for a moment only, connected or not") {
+TEST_CASE("close waits only a moment for a silent server, connected or not") {
     fault_proxy proxy(shared_server().port());
     pump_harness h(proxy.port());
     REQUIRE(h.connect());
@@ -179,7 +179,7 @@ TEST_CASE("close before the first turn, and no close at all, leave nothing behin
         run_for(*h.io, 20ms);
         CHECK(h.user.disconnected == 0);
     }
-    { // nothing is left that could keep the event loop from ending
+    { // no work is left that could keep the event loop from ending
         pump_harness h(shared_server().port());
         REQUIRE(h.connect());
         h.pump->close();
@@ -192,7 +192,7 @@ TEST_CASE("close before the first turn, and no close at all, leave nothing behin
 
 namespace {
 
-/// What a client will have: a service that lets go of everything when the context goes away.
+/// Like a client's: a service that releases everything when the context ends.
 struct closing_service final : asio::execution_context::service {
     using key_type = closing_service;
     static inline asio::execution_context::id id;

@@ -37,8 +37,9 @@ bool is_possible_with_a_cut(int rc) {
 
 } // namespace
 
-TEST_CASE_FIXTURE(through_proxy,
-                  "a connection cut before, in and behind any packet costs only what was open") {
+TEST_CASE_FIXTURE(
+    through_proxy,
+    "a connection cut before, in and behind any packet fails only the open requests") {
     pump_harness h(proxy.port(), 2s);
     REQUIRE(h.connect());
     const auto session = h.pump->session_id();
@@ -73,8 +74,7 @@ TEST_CASE_FIXTURE(through_proxy,
     CHECK_FALSE(h.user.over);
 }
 
-TEST_CASE_FIXTURE(through_proxy,
-                  "a connection that goes silent is given up, and the next one found") {
+TEST_CASE_FIXTURE(through_proxy, "a silent connection is given up, and the next one is found") {
     pump_harness h(proxy.port(), 2s);
     REQUIRE(h.connect());
     proxy.black_hole(true);
@@ -141,7 +141,7 @@ TEST_CASE_FIXTURE(through_proxy, "a stalled event loop does not cost a healthy c
     CHECK(h.wait(h.exists("/")).rc == ok);
 }
 
-TEST_CASE_FIXTURE(through_proxy, "a stalled event loop does not keep a dead connection") {
+TEST_CASE_FIXTURE(through_proxy, "a stalled event loop does not save a dead connection") {
     pump_harness h(proxy.port(), 3s);
     REQUIRE(h.connect());
     CHECK(h.wait(h.exists("/")).rc == ok);
@@ -159,7 +159,7 @@ TEST_CASE_FIXTURE(through_proxy, "an answer of a megabyte in small pieces is one
     CHECK(h.user.disconnected == 0);
 }
 
-TEST_CASE_FIXTURE(through_proxy, "ten thousand answers do not keep others from their turn") {
+TEST_CASE_FIXTURE(through_proxy, "ten thousand answers do not keep other tasks from their turn") {
     pump_harness h(shared_server().port());
     REQUIRE(h.connect());
     proxy.black_hole(false);
@@ -241,7 +241,7 @@ TEST_CASE_FIXTURE(through_proxy, "several threads may run the event loop") {
 
 namespace {
 
-/// Opens a session for whoever connects, and then sends a length that makes no sense, and more.
+/// Opens a session for each connection, and then sends an invalid length, and more.
 void speak_nonsense(asio::ip::tcp::acceptor& acceptor) {
     asio::ip::tcp::socket socket(acceptor.get_executor());
     acceptor.accept(socket);
@@ -259,7 +259,7 @@ void speak_nonsense(asio::ip::tcp::acceptor& acceptor) {
 
 } // namespace
 
-TEST_CASE("a server that speaks nonsense does not cost all the time of the processor") {
+TEST_CASE("a server that sends nonsense does not use up the processor") {
     asio::io_context io(1);
     asio::ip::tcp::acceptor acceptor(io, {asio::ip::address_v4::loopback(), 0});
     std::thread server([&] { speak_nonsense(acceptor); });

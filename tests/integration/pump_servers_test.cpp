@@ -48,7 +48,7 @@ public:
         const auto addresses = found == names.end() ? std::vector<std::string>() : found->second;
         post([done = std::move(done), error, addresses]() mutable { done(error, addresses); });
     }
-    void stop_resolving() noexcept override {} // a server list takes no answer any more
+    void stop_resolving() noexcept override {} // a server list ignores later answers
 
     std::map<std::string, std::vector<std::string>> names;
     std::map<std::string, int> asked;
@@ -106,7 +106,7 @@ TEST_CASE("the one living server of several is found again each time that it is 
     }
 }
 
-TEST_CASE("servers that swallow everything cost a second each, not two thirds of the session") {
+TEST_CASE("silent servers cost a second each, not two thirds of the session timeout") {
     fault_proxy alive(shared_server().port());
     fault_proxy first(shared_server().port());
     fault_proxy second(shared_server().port());
@@ -116,12 +116,12 @@ TEST_CASE("servers that swallow everything cost a second each, not two thirds of
         {literal_server(first.port()), literal_server(second.port()), literal_server(alive.port())},
         10s,
         {}});
-    REQUIRE(h.connect(6s)); // one of them alone would cost more
+    REQUIRE(h.connect(6s)); // one silent server alone would cost more
     alive.cut_all(cut::rst);
     REQUIRE(h.until([&] { return h.user.connected >= 2; }, 6s));
 }
 
-TEST_CASE("with one server nothing is given up before the C client does") {
+TEST_CASE("a single server is not given up before the C client does") {
     fault_proxy slow(shared_server().port());
     slow.delay(direction::down, 1500ms);
     pump_harness h(slow.port(), 10s);
@@ -154,7 +154,7 @@ TEST_CASE("drop_connection goes on to another server with the same session") {
     CHECK(two.accepted() > 1);
 }
 
-TEST_CASE("a name that nobody knows is reported and looked up again, without spinning") {
+TEST_CASE("an unknown name is reported and looked up again, without spinning") {
     native::pump_options how{{{"no-such-host.invalid", 2181, false}}, 10s, {}};
     pump_harness h(how);
     REQUIRE(h.until([&] { return !h.user.troubles.empty(); }, 30s));
@@ -186,7 +186,7 @@ TEST_CASE("Asio resolves a name, on the one thread that it needs for it") {
     CHECK(h.wait(h.exists("/")).rc == ok);
 }
 
-TEST_CASE("the names that resolve are enough") {
+TEST_CASE("the client connects with the names that resolve") {
     named_harness h({{"gone", 1, false}, {"here", shared_server().port(), false}},
                     {{"here", {"127.0.0.1"}}});
     REQUIRE(h.connect());
@@ -218,7 +218,7 @@ TEST_CASE("names are resolved again when no server answers") {
                                                             {"b", {"127.0.0.2"}}});
         later = {{"a", {"127.0.0.2"}}, {"b", {"127.0.0.1"}}};
     }
-    SUBCASE("no name was known at first") {
+    SUBCASE("no name could be resolved at first") {
         h = std::make_unique<named_harness>(
             std::vector<native::server_address>{{"zk", port, false}},
             std::map<std::string, std::vector<std::string>>{});

@@ -14,7 +14,7 @@ using native::code::closing;
 using native::code::connection_loss;
 using native::code::ok;
 
-TEST_CASE("every call of the table does what it says") {
+TEST_CASE("every call of the table works") {
     pump_harness h(shared_server().port());
     REQUIRE(h.connect());
     CHECK(h.pump->session_id() != 0);
@@ -66,7 +66,8 @@ TEST_CASE("every call of the table does what it says") {
     CHECK(h.wait(h.get(std::string("/a\0b", 4))).rc == native::code::bad_arguments);
 }
 
-TEST_CASE("a multi is done whole or not at all, and what would kill the C client is refused") {
+TEST_CASE(
+    "a multi is executed whole or not at all, and one that would crash the C client is refused") {
     pump_harness h(shared_server().port());
     REQUIRE(h.connect());
     const std::string root = fresh_root();
@@ -100,7 +101,7 @@ TEST_CASE("a multi is done whole or not at all, and what would kill the C client
     }
 }
 
-TEST_CASE("a watch is told of once, and a removed one never") {
+TEST_CASE("a watch reports one event, and a removed watch none") {
     pump_harness h(shared_server().port());
     REQUIRE(h.connect());
     foreigner other(shared_server().address());
@@ -157,7 +158,7 @@ TEST_CASE("a restarted server gets the session back, its watches and credentials
     CHECK_FALSE(h.user.over);
 }
 
-TEST_CASE("credentials that the server does not take end the session") {
+TEST_CASE("credentials that the server refuses end the session") {
     pump_harness h(native::pump_options{
         {literal_server(shared_server().port())}, 10s, {{"nonsense", "someone:secret"}}});
     CHECK(h.until([&] { return h.user.over.has_value(); }));
@@ -165,7 +166,7 @@ TEST_CASE("credentials that the server does not take end the session") {
     CHECK(h.user.connected == h.user.disconnected);
 }
 
-TEST_CASE("a session that somebody has ended is over with the next connection") {
+TEST_CASE("a session that was ended elsewhere is over with the next connection") {
     fault_proxy proxy(shared_server().port());
     pump_harness h(proxy.port());
     REQUIRE(h.connect());
@@ -203,7 +204,7 @@ TEST_CASE("no thread is created for servers that are given as addresses") {
     CHECK(threads() == before);
 }
 
-TEST_CASE("two pumps on two threads do not get into each other's way") {
+TEST_CASE("two pumps on two threads do not disturb each other") {
     const auto port = shared_server().port();
     const auto work = [port] {
         pump_harness h(port);

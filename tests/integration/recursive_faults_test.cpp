@@ -29,7 +29,7 @@ CO_TEST("a try_lock and a lock of one owner both end with the client, whenever t
     }
 }
 
-CO_TEST("after a lost hold the old guards stay lost, and the owner queues anew") {
+CO_TEST("after a lost hold the old guards stay lost, and the owner queues again") {
     recursive_scene s(executor);
     const owner me;
     for (const bool by_expiry : {true, false}) {
@@ -70,7 +70,7 @@ CO_TEST("after a lost hold the old guards stay lost, and the owner queues anew")
     }
 }
 
-CO_TEST("a connection cut anywhere changes nothing for owners who wait and hold") {
+CO_TEST("a connection cut anywhere changes nothing for waiting and holding owners") {
     test.time_limit(90s);
     recursive_scene s(executor, short_session(4s));
     co_await s.zk.connect();
@@ -96,10 +96,10 @@ CO_TEST("a connection cut anywhere changes nothing for owners who wait and hold"
     CHECK(s.zk.epoch() == 1);
 }
 
-CO_TEST("waiting owners queue again when the session expires, or fail if they are told to") {
-    for (const auto wish : {on_expiry::requeue, on_expiry::fail}) {
+CO_TEST("waiting owners queue again when the session expires, or fail by on_expiry::fail") {
+    for (const auto choice : {on_expiry::requeue, on_expiry::fail}) {
         mutex_options terms;
-        terms.on_expiry = wish;
+        terms.on_expiry = choice;
         recursive_scene s(executor, {}, terms);
         const owner me;
         const auto other = queue_up(s.direct, s.path);
@@ -107,7 +107,7 @@ CO_TEST("waiting owners queue again when the session expires, or fail if they ar
         const auto b = s.ask(me);
         co_await s.until_queue(2);
         s.expire();
-        if (wish == on_expiry::fail) {
+        if (choice == on_expiry::fail) {
             co_await finished(a);
             co_await finished(b);
             CHECK(a->error == errc::session_expired);
@@ -162,8 +162,8 @@ CO_TEST("try_lock without a connection fails at once, and so it does with a limi
 
 namespace {
 
-/// The lease lapses while the session lives on, and so does the node: the server hears the client,
-/// which hears nothing.
+/// The lease lapses while the session lives on, and so does the node: the server gets the client's
+/// requests, but the client gets no answer.
 asio::awaitable<void> let_lapse(recursive_scene& s, guard& g) {
     const auto end = end_of(g);
     s.proxy.hold(direction::down);
@@ -173,7 +173,7 @@ asio::awaitable<void> let_lapse(recursive_scene& s, guard& g) {
     co_await s.until_connected();
 }
 
-/// Somebody asks for the lock, and its holder has agreed to be asked.
+/// A client revokes the lock, and its holder has opted in.
 asio::awaitable<void> let_revoke(recursive_scene& s, guard& g) {
     const auto end = end_of(g);
     s.direct.set(std::string(g.path()), "__REVOKE__");
@@ -183,7 +183,7 @@ asio::awaitable<void> let_revoke(recursive_scene& s, guard& g) {
 
 } // namespace
 
-CO_TEST("an owner whose hold is over, but whose node is there, does not wait for itself") {
+CO_TEST("an owner whose hold has ended while its node exists does not wait for itself") {
     mutex_options terms;
     terms.revocable = true;
     const std::array ways{&let_lapse, &let_revoke};
@@ -210,7 +210,7 @@ CO_TEST("an owner whose hold is over, but whose node is there, does not wait for
             CHECK(s.queue().size() == 1);
             *guards_left = guard();
         }
-        const auto next = s.ask(other); // no one's way is blocked
+        const auto next = s.ask(other); // no owner is blocked
         co_await granted(next);
         co_await unlocked(next);
         const auto again = s.ask(me);
@@ -220,7 +220,7 @@ CO_TEST("an owner whose hold is over, but whose node is there, does not wait for
     }
 }
 
-CO_TEST("an owner whose hold has lapsed queues anew when its node has been deleted") {
+CO_TEST("an owner whose hold has lapsed queues again when its node has been deleted") {
     recursive_scene s(executor, short_session(test.full_or_brief(2s, 1s)));
     const owner me;
     const auto a = s.ask(me);
@@ -231,7 +231,7 @@ CO_TEST("an owner whose hold has lapsed queues anew when its node has been delet
     co_await eventually([&]() -> asio::awaitable<bool> {
         next = s.ask(me);
         co_await finished(next);
-        co_return next->error != errc::would_deadlock; // its client has heard of the delete
+        co_return next->error != errc::would_deadlock; // its client knows of the delete
     });
     CHECK(held(next).valid());
     CHECK_FALSE(held(a).valid());

@@ -1,4 +1,4 @@
-// recursive_mutex: the same owner takes it again; everybody else waits.
+// recursive_mutex: the same owner relocks; every other caller waits.
 
 #include "support/recursive_harness.hpp"
 
@@ -7,7 +7,7 @@
 using namespace paddock;
 using namespace paddock::test;
 
-CO_TEST("an owner takes its lock again without a request, and gives it back with the last guard") {
+CO_TEST("an owner relocks without a request, and releases with its last guard") {
     recursive_scene s(executor);
     const owner me;
     const auto first = s.ask(me);
@@ -35,7 +35,7 @@ CO_TEST("an owner takes its lock again without a request, and gives it back with
     CHECK(s.sent(opcode::remove) == 1);
 }
 
-CO_TEST("the last guard's unlock waits for the node, also if another guard has just gone") {
+CO_TEST("the last guard's unlock waits for the delete, also if another guard was just destroyed") {
     recursive_scene s(executor);
     const owner me;
     auto first = co_await s.again.lock(me);
@@ -47,7 +47,7 @@ CO_TEST("the last guard's unlock waits for the node, also if another guard has j
     co_await finished(busy);
 }
 
-CO_TEST("every guard verifies, transacts and is told of its end by itself") {
+CO_TEST("every guard verifies, transacts and reports its loss by itself") {
     recursive_scene s(executor);
     const owner me;
     const auto a = s.ask(me);
@@ -73,7 +73,7 @@ CO_TEST("every guard verifies, transacts and is told of its end by itself") {
     CHECK(end_b->error == errc::released);
 }
 
-CO_TEST("other owners of the same process queue like anyone") {
+CO_TEST("other owners in the same process wait like other contenders") {
     recursive_scene s(executor);
     const owner one, two;
     CHECK(one != two);
@@ -91,7 +91,7 @@ CO_TEST("other owners of the same process queue like anyone") {
     co_await finished(late);
     CHECK_FALSE(held(late));
     CHECK_FALSE(b->done());
-    const auto again = s.ask(one); // not behind those who wait
+    const auto again = s.ask(one); // not behind the waiters
     co_await granted(again);
     held(a) = guard();
     held(again) = guard();
@@ -119,7 +119,7 @@ CO_TEST("two objects for one path know nothing of each other; copies do") {
     CHECK(queue[0].path == held(a).path());
 }
 
-CO_TEST("first locks of one owner at one time share one place, whoever of them leaves") {
+CO_TEST("concurrent first locks of one owner share one place, whichever of them leaves") {
     recursive_scene s(executor);
     const owner me;
     const auto other = queue_up(s.direct, s.path);
@@ -147,7 +147,7 @@ CO_TEST("first locks of one owner at one time share one place, whoever of them l
     CHECK(s.queue().empty());
 }
 
-CO_TEST("a try_lock and a lock of one owner at one time do not wait for each other") {
+CO_TEST("concurrent try_lock and lock of one owner do not wait for each other") {
     recursive_scene s(executor);
     co_await s.zk.connect();
     const owner me;
@@ -160,7 +160,7 @@ CO_TEST("a try_lock and a lock of one owner at one time do not wait for each oth
         co_await unlocked(waits);
         co_await s.until_queue(0);
     }
-    { // taken: the one is told, the other waits
+    { // taken: try_lock is empty, lock waits
         const auto other = queue_up(s.direct, s.path);
         const auto tried = s.ask_now(me);
         const auto waits = s.ask(me);
@@ -176,7 +176,7 @@ CO_TEST("a try_lock and a lock of one owner at one time do not wait for each oth
     }
 }
 
-CO_TEST("the last waiter of an owner who leaves takes the place along, at any point") {
+CO_TEST("the last call of an owner that leaves gives up the owner's place, at any point") {
     recursive_scene s(executor);
     co_await s.zk.connect();
     const owner me;
@@ -209,14 +209,14 @@ CO_TEST("the last waiter of an owner who leaves takes the place along, at any po
         }
 }
 
-CO_TEST("what one guard finds out by verify is true for all guards of its owner") {
+CO_TEST("a loss that one guard finds by verify() ends all guards of its owner") {
     recursive_scene s(executor);
     const owner me;
     const auto a = s.ask(me);
     const auto b = s.ask(me);
     co_await granted(a);
     co_await granted(b);
-    s.proxy.hold(direction::down); // the watch, if there is one, tells nothing
+    s.proxy.hold(direction::down); // the event of a watch does not arrive
     s.direct.remove(std::string(held(a).path()));
     const auto checked = start([&](auto token) { held(b).verify(std::move(token)); });
     co_await eventually([&] { return s.proxy.waiting(direction::down) > 0; });
@@ -229,7 +229,7 @@ CO_TEST("what one guard finds out by verify is true for all guards of its owner"
     CHECK(held(c).fencing_token() > held(a).fencing_token());
 }
 
-TEST_CASE("a recursive_mutex refuses what a mutex refuses") {
+TEST_CASE("a recursive_mutex refuses the arguments that a mutex refuses") {
     asio::io_context io;
     const client zk(io.get_executor(), "localhost");
     for (const std::string path : {"", "x", "/", "/x/", "/zookeeper"})

@@ -1,4 +1,4 @@
-// Asking for the lock back, and taking it by force.
+// Revoking a hold, and kicking a contender.
 
 #include "support/lock_harness.hpp"
 
@@ -20,7 +20,7 @@ under_way<> request_to(guard& g) {
 
 } // namespace
 
-CO_TEST("a holder who did not opt in hears the request, and keeps the lock") {
+CO_TEST("a holder that did not opt in gets the request, and keeps the lock") {
     scene s(executor);
     const auto a = ask(s.lock);
     co_await granted(a);
@@ -32,12 +32,12 @@ CO_TEST("a holder who did not opt in hears the request, and keeps the lock") {
     CHECK_FALSE(asked->error);
     CHECK(held(a).valid());
     CHECK_FALSE(over->done());
-    const auto again = request_to(held(a)); // it stays asked for
+    const auto again = request_to(held(a)); // the request stays
     co_await finished(again);
     CHECK_FALSE(again->error);
 }
 
-CO_TEST("a holder who opted in loses the hold, and its node stays until the guard lets go") {
+CO_TEST("a holder that opted in loses the hold, and its node stays until the guard is released") {
     scene s(executor, {}, revocable());
     const auto a = ask(s.lock);
     co_await granted(a);
@@ -53,7 +53,7 @@ CO_TEST("a holder who opted in loses the hold, and its node stays until the guar
     co_await s.until_queue(0);
 }
 
-CO_TEST("a waiter who is asked hears of it with its grant, and other data is no request") {
+CO_TEST("a waiter gets a revoke request with its grant, and other data is no request") {
     scene s(executor);
     const auto first = queue_up(s.direct, s.path);
     const auto a = ask(s.lock);
@@ -70,7 +70,7 @@ CO_TEST("a waiter who is asked hears of it with its grant, and other data is no 
     CHECK_FALSE(asked->error);
 }
 
-CO_TEST("a request that nobody makes ends with the hold, or by cancellation") {
+CO_TEST("a wait for a revoke request ends with the hold, or by cancellation") {
     scene s(executor);
     const auto a = ask(s.lock);
     co_await granted(a);
@@ -108,9 +108,9 @@ CO_TEST("a kicked holder's guard is lost, and a kicked waiter queues again") {
 CO_TEST("only contenders of the lock can be revoked or kicked") {
     scene s(executor);
     const auto refused = [&](const std::string& path) {
-        contender whom;
-        whom.path = path;
-        return start([&, whom](auto token) { s.lock.kick(whom, std::move(token)); });
+        contender target;
+        target.path = path;
+        return start([&, target](auto token) { s.lock.kick(target, std::move(token)); });
     };
     for (const auto& path :
          {std::string(), s.path, s.path + "/other", std::string("/lock-0000000000"),
@@ -125,7 +125,7 @@ CO_TEST("only contenders of the lock can be revoked or kicked") {
     CHECK(gone->error == zk_errc::no_node);
 }
 
-CO_TEST("all guards of a recursive_mutex's owner hear the request, later ones too") {
+CO_TEST("all guards of a recursive_mutex's owner get the request, later ones too") {
     for (const bool agreed : {false, true}) {
         scene s(executor);
         recursive_mutex again(s.zk, s.path, agreed ? revocable() : mutex_options());
@@ -153,7 +153,7 @@ CO_TEST("all guards of a recursive_mutex's owner hear the request, later ones to
             return start<guard>([&](auto token) { again.lock(me, std::move(token)); });
         };
         first = guard();
-        const auto early = lock(); // the other old guard still keeps the node
+        const auto early = lock(); // the other old guard keeps the node
         co_await finished(early);
         CHECK(early->error == errc::would_deadlock);
         second = guard();

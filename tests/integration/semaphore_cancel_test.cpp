@@ -1,5 +1,5 @@
-// Who leaves while it acquires, at every point of the way: it is told at once, nothing of it stays,
-// and the others get their permits.
+// A caller that leaves acquire() at every point: it completes at once, leaves nothing behind, and
+// the other callers get their permits.
 
 #include "support/admin.hpp"
 #include "support/cancel_race.hpp"
@@ -18,7 +18,7 @@ lock_call enter(semaphore& pool, std::int32_t count, way_out how) {
     return ask(pool, count);
 }
 
-/// Where the world stands still meanwhile.
+/// The point at which the connection stands still meanwhile.
 struct place {
     std::string_view name;
     bool foreign_lease;
@@ -29,10 +29,10 @@ struct place {
 constexpr place places[] = {
     {"before the server hears of the place", false, direction::up, opcode::create2, "/locks"},
     {"before the place's answer", false, direction::down, opcode::create2, "/locks"},
-    {"before the answer about the line", false, direction::down, opcode::children2, "/locks"},
+    {"before the answer about the queue", false, direction::down, opcode::children2, "/locks"},
     {"before the server hears of a lease", false, direction::up, opcode::create2, "/leases"},
     {"before a lease's answer", false, direction::down, opcode::create2, "/leases"},
-    {"before the server is asked for leases", false, direction::up, opcode::children2, "/leases"},
+    {"before the request for leases", false, direction::up, opcode::children2, "/leases"},
     {"before the answer about the leases", false, direction::down, opcode::children2, "/leases"},
     {"before a lease's answer, with too few", true, direction::down, opcode::create2, "/leases"},
     {"before the leases, with too few", true, direction::down, opcode::children2, "/leases"},
@@ -40,7 +40,7 @@ constexpr place places[] = {
 
 } // namespace
 
-CO_TEST("who acquires leaves at any point of its way") {
+CO_TEST("a caller leaves at any point of acquire()") {
     test.time_limit(60s);
     semaphore_scene s(executor);
     s.direct.make_path(s.path + "/leases");
@@ -55,7 +55,7 @@ CO_TEST("who acquires leaves at any point of its way") {
         s.proxy.hold_from(at.way, at.opcode, s.path + at.path);
         const auto a = enter(s.pool, 2, how);
         co_await before_leaving(a, how, [&] { return s.proxy.waiting(at.way) > 0; });
-        co_await leave(a, how); // while nothing moves
+        co_await leave(a, how); // while the connection stands still
         const auto next = ask(s.pool, 2);
         s.proxy.release(at.way);
         if (at.foreign_lease) s.direct.remove(theirs);
@@ -69,7 +69,7 @@ CO_TEST("who acquires leaves at any point of its way") {
     }
 }
 
-CO_TEST("who waits for permits leaves, and who is behind it comes in") {
+CO_TEST("a caller that waits for permits leaves, and the next one is served") {
     semaphore_scene s(executor);
     for (const auto& round : test.each(ways_out)) {
         const auto how = std::get<way_out>(round);
@@ -86,7 +86,7 @@ CO_TEST("who waits for permits leaves, and who is behind it comes in") {
     }
 }
 
-CO_TEST("who acquires leaves while there is no connection") {
+CO_TEST("a caller leaves acquire() while there is no connection") {
     semaphore_scene s(executor);
     s.proxy.refuse(true);
     for (const auto how : ways_out)
@@ -99,7 +99,7 @@ CO_TEST("who acquires leaves while there is no connection") {
         const auto a = enter(s.pool, 2, how);
         co_await before_leaving(a, how,
                                 [&] { return s.leases().size() == 3 && s.locks().size() == 1; });
-        co_await s.zk.sync("/"); // it has seen the other
+        co_await s.zk.sync("/"); // it has seen the other node
         s.proxy.refuse(true);
         s.proxy.cut_all(cut::rst);
         co_await eventually([&] { return s.zk.state() == client_state::suspended; });
@@ -112,7 +112,7 @@ CO_TEST("who acquires leaves while there is no connection") {
     }
 }
 
-CO_TEST("leases that nobody waits for any more are cleared away when their answers were lost") {
+CO_TEST("leases with lost answers are swept when their caller has left") {
     semaphore_scene s(executor);
     s.direct.make_path(s.path + "/leases");
     s.direct.make_path(s.path + "/locks");
@@ -145,7 +145,7 @@ CO_TEST("when a cancellation meets the grant, either wins, and the next is serve
     race.check_both_have_won();
 }
 
-CO_TEST("a semaphore and its client may go while somebody waits, and while permits are held") {
+CO_TEST("a semaphore and its client may be destroyed during waits and holds") {
     semaphore_scene s(executor);
     const auto theirs = s.foreign_lease();
     lock_call a, b, c;
@@ -169,8 +169,7 @@ CO_TEST("a semaphore and its client may go while somebody waits, and while permi
     co_await s.until(1, 0);
 }
 
-CO_TEST(
-    "a client may go while somebody waits for its budget, and its guards may be given back later") {
+CO_TEST("a client may be destroyed during a wait for its budget, and its guards released later") {
     client_options options;
     options.budgets.node_path_bytes = 1024; // twelve leases or so
     semaphore_scene s(executor, 1000, {}, options);
@@ -192,7 +191,7 @@ CO_TEST(
     CHECK(s.leases().empty());
 }
 
-CO_TEST("without the right to create leases nobody acquires, and nobody is kept from trying") {
+CO_TEST("without the right to create leases acquire() fails, and blocks no other caller") {
     semaphore_scene s(executor);
     s.direct.make_path(s.path);
     s.direct.create(s.path + "/leases", "", node_mode::persistent,
@@ -205,7 +204,7 @@ CO_TEST("without the right to create leases nobody acquires, and nobody is kept 
     co_await s.until(0, 0);
 }
 
-CO_TEST("permits wait for the budget, or fail, and what it can never hold is refused") {
+CO_TEST("permits over the budget wait or fail, and more than it can ever hold are refused") {
     client_options options;
     options.budgets.node_path_bytes = 1024; // twelve leases or so
     semaphore_scene s(executor, 1000, {}, options);

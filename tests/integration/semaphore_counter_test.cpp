@@ -1,4 +1,4 @@
-// Semaphores whose number of permits is a node that may change while people wait.
+// Semaphores whose number of permits is a node that may change while callers wait.
 
 #include "support/semaphore_harness.hpp"
 
@@ -18,19 +18,20 @@ struct counted_scene : semaphore_scene {
 
 } // namespace
 
-CO_TEST("a counter that is missing is made with the permits that the semaphore was given") {
+CO_TEST("a missing counter is created with the semaphore's own number of permits") {
     counted_scene s(executor, 300);
     const auto a = ask(s.pool, 2);
     co_await granted(a);
     CHECK(s.direct.get(s.counter).data == shared_count(300));
     const auto seen = co_await s.pool.state();
     CHECK(seen.permits == 300);
-    semaphore other(s.zk, s.path, 1, {.counter = s.counter}); // its seed does not count any more
+    semaphore other(s.zk, s.path, 1,
+                    {.counter = s.counter}); // its own number does not count any more
     const auto b = ask(other, 2);
     co_await granted(b);
 }
 
-CO_TEST("trying does not make the counter when there is too little") {
+CO_TEST("try_acquire does not create the counter when there are too few permits") {
     counted_scene s(executor, 1);
     co_await s.zk.connect();
     const auto a = ask_now(s.pool, 2);
@@ -43,7 +44,7 @@ CO_TEST("trying does not make the counter when there is too little") {
     CHECK(s.direct.get(s.counter).data == shared_count(1));
 }
 
-CO_TEST("a counter that grows wakes who waits, and one that shrinks takes nothing away") {
+CO_TEST("a counter that grows wakes waiters, and one that shrinks ends no hold") {
     counted_scene s(executor, 1);
     const auto a = ask(s.pool);
     co_await granted(a);
@@ -69,7 +70,7 @@ CO_TEST("a counter that grows wakes who waits, and one that shrinks takes nothin
     co_await granted(d);
 }
 
-CO_TEST("with no permits at all nobody gets in, until there are some") {
+CO_TEST("with zero permits every caller waits until there are some") {
     counted_scene s(executor, 5);
     co_await s.pool.set_permits(0);
     CHECK(s.direct.get(s.counter).data == shared_count(0));
@@ -85,7 +86,7 @@ CO_TEST("with no permits at all nobody gets in, until there are some") {
     co_await granted(a);
 }
 
-CO_TEST("a counter that is deleted while somebody waits is made again") {
+CO_TEST("a counter that is deleted while a caller waits is created again") {
     counted_scene s(executor, 1);
     const auto theirs = s.foreign_lease();
     const auto a = ask(s.pool);
@@ -98,7 +99,7 @@ CO_TEST("a counter that is deleted while somebody waits is made again") {
     co_await granted(a);
 }
 
-CO_TEST("a counter that is none is an error, and nothing stays") {
+CO_TEST("a malformed counter is an error, and nothing stays") {
     counted_scene s(executor, 1);
     s.direct.make_path(s.counter);
     s.direct.set(s.counter, "many");
@@ -115,7 +116,7 @@ CO_TEST("a counter that is none is an error, and nothing stays") {
     co_await granted(c);
 }
 
-CO_TEST("the counter is read anew after a lost connection") {
+CO_TEST("the counter is read again after a lost connection") {
     counted_scene s(executor, 1);
     const auto a = ask(s.pool);
     co_await granted(a);
@@ -130,7 +131,7 @@ CO_TEST("the counter is read anew after a lost connection") {
     CHECK(held(a).valid());
 }
 
-CO_TEST("setting the permits waits for a connection, and not after it was cancelled") {
+CO_TEST("set_permits waits for a connection until it is cancelled") {
     counted_scene s(executor, 1);
     co_await s.pool.set_permits(4);
     s.proxy.refuse(true);

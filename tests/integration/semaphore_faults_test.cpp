@@ -1,4 +1,4 @@
-// Semaphores when connections break and sessions end: all permits or none, and nothing left.
+// Semaphores with lost connections and sessions: all permits or none, and no node left.
 
 #include "support/cut_sweep.hpp"
 #include "support/semaphore_harness.hpp"
@@ -30,7 +30,7 @@ CO_TEST("a connection cut anywhere costs two free permits nothing but time") {
     CHECK(s.zk.epoch() == 1);
 }
 
-CO_TEST("a connection cut anywhere costs two permits that are waited for nothing but time") {
+CO_TEST("a connection cut anywhere costs a wait for two permits nothing but time") {
     test.time_limit(120s);
     semaphore_scene s(executor, 2, {}, short_session(4s));
     s.direct.make_path(s.path + "/locks");
@@ -87,7 +87,7 @@ CO_TEST("a connection cut anywhere costs permits of a counter nothing but time")
     CHECK(s.zk.epoch() == 1);
 }
 
-CO_TEST("permits that are held outlive a lost connection") {
+CO_TEST("held permits outlive a lost connection") {
     semaphore_scene s(executor);
     const auto a = ask(s.pool, 2);
     co_await granted(a);
@@ -113,7 +113,7 @@ CO_TEST("permits that are held outlive a lost connection") {
     co_await s.until(1, 0);
 }
 
-CO_TEST("a lease that is deleted while there is no connection is missed by its owner") {
+CO_TEST("a lease that is deleted during a lost connection is lost to its holder") {
     semaphore_scene s(executor);
     const auto theirs = s.foreign_lease();
     const auto a = ask(s.pool);
@@ -130,11 +130,11 @@ CO_TEST("a lease that is deleted while there is no connection is missed by its o
     s.proxy.refuse(false);
     co_await finished(told);
     CHECK(told->error == errc::node_deleted);
-    co_await granted(b); // its own was deleted, too, and is made again
+    co_await granted(b); // its own lease was deleted, too, and is created again
     CHECK(s.leases().size() == 2);
 }
 
-CO_TEST("an expired session takes its permits along, and who waits queues again") {
+CO_TEST("the permits of an expired session are lost, and its waiters queue again") {
     semaphore_scene s(executor);
     const auto a = ask(s.pool, 2);
     co_await granted(a);
@@ -161,7 +161,7 @@ CO_TEST("an expired session takes its permits along, and who waits queues again"
     co_await s.until(0, 0);
 }
 
-CO_TEST("who holds permits hears of the end of its session, however young they are") {
+CO_TEST("a holder of permits learns of the end of its session, however young the hold is") {
     semaphore_scene s(executor);
     co_await s.zk.connect();
     for (std::uint64_t epoch = 1; epoch < 4; ++epoch) {
@@ -176,7 +176,7 @@ CO_TEST("who holds permits hears of the end of its session, however young they a
     }
 }
 
-CO_TEST("a session that expires under the creates starts the acquisition anew") {
+CO_TEST("a session that expires during the creates makes acquire() start again") {
     semaphore_scene s(executor);
     s.direct.make_path(s.path + "/leases");
     co_await s.zk.connect();
@@ -206,7 +206,7 @@ CO_TEST("a session that expires under the creates starts the acquisition anew") 
     }
 }
 
-CO_TEST("who shall not queue again fails when the session expires") {
+CO_TEST("a waiter with on_expiry::fail fails when the session expires") {
     semaphore_scene s(executor, 2, {.on_expiry = on_expiry::fail});
     const auto theirs = s.foreign_lease();
     const auto first = ask(s.pool, 2);
@@ -220,7 +220,7 @@ CO_TEST("who shall not queue again fails when the session expires") {
     co_await s.until(1, 0);
 }
 
-CO_TEST("leases whose creates were lost are found again, and none is made twice") {
+CO_TEST("leases whose creates were lost are found again, and none is created twice") {
     semaphore_scene s(executor, 20);
     s.direct.make_path(s.path + "/leases");
     s.direct.make_path(s.path + "/locks");

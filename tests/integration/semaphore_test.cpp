@@ -1,4 +1,4 @@
-// Semaphores over a healthy connection: who gets permits, how many, and in which order.
+// Semaphores over a healthy connection: the number of permits, and the order of callers.
 
 #include "support/admin.hpp"
 #include "support/semaphore_harness.hpp"
@@ -21,7 +21,7 @@ std::size_t watches(const semaphore_scene& s) {
 
 } // namespace
 
-CO_TEST("a permit that is free is acquired, and given back without a trace") {
+CO_TEST("a free permit is acquired, and released without a trace") {
     semaphore_scene s(executor);
     guard one = co_await s.pool.acquire();
     CHECK(one.valid());
@@ -35,7 +35,7 @@ CO_TEST("a permit that is free is acquired, and given back without a trace") {
     co_await eventually([&] { return watches(s) == 0; });
 }
 
-CO_TEST("an acquisition asks everything in two flights") {
+CO_TEST("acquire() takes two round trips") {
     semaphore_scene s(executor);
     s.direct.make_path(s.path + "/leases");
     s.direct.make_path(s.path + "/locks");
@@ -52,14 +52,14 @@ CO_TEST("an acquisition asks everything in two flights") {
     co_await unlocked(a);
 }
 
-CO_TEST("no more leases than permits, over several clients, and first come, first served") {
+CO_TEST("several clients never have more leases than permits, and are served in order") {
     semaphore_scene s(executor);
     client other(executor, shared_server().address());
     semaphore theirs(other, s.path, 2);
     std::vector<lock_call> all;
     for (std::size_t i = 0; i < 8; ++i) {
         all.push_back(i % 2 == 0 ? ask(s.pool) : ask(theirs));
-        // In the queue one after the other; those with a lease have left it.
+        // Callers queue one after the other; those with a lease have left the queue.
         co_await eventually([&] {
             const auto served = static_cast<std::size_t>(
                 std::count_if(all.begin(), all.end(), [](const auto& a) { return a->done(); }));
@@ -77,7 +77,7 @@ CO_TEST("no more leases than permits, over several clients, and first come, firs
     co_await s.until(0, 0);
 }
 
-CO_TEST("several permits are taken all or none, and given back together") {
+CO_TEST("several permits are taken all or none, and released together") {
     semaphore_scene s(executor, 3);
     const auto two = ask(s.pool, 2);
     co_await granted(two);
@@ -99,7 +99,7 @@ CO_TEST("several permits are taken all or none, and given back together") {
     CHECK(s.leases().empty());
 }
 
-CO_TEST("trying writes nothing when there is too little, or somebody waits") {
+CO_TEST("try_acquire writes nothing when there are too few permits, or a caller waits") {
     semaphore_scene s(executor);
     s.direct.make_path(s.path + "/leases");
     s.direct.make_path(s.path + "/locks");
@@ -127,7 +127,7 @@ CO_TEST("trying writes nothing when there is too little, or somebody waits") {
     co_await unlocked(now);
 }
 
-CO_TEST("trying without a connection") {
+CO_TEST("try_acquire without a connection") {
     semaphore_scene s(executor);
     s.proxy.refuse(true);
     const auto a = ask_now(s.pool);
@@ -141,7 +141,7 @@ CO_TEST("trying without a connection") {
     CHECK(c->error == errc::not_connected);
 }
 
-CO_TEST("a time limit is one for everything, and leaves nothing") {
+CO_TEST("one time limit counts for the whole acquire(), which leaves nothing when it ends") {
     semaphore_scene s(executor);
     const auto a = ask(s.pool);
     co_await granted(a);
@@ -169,7 +169,7 @@ CO_TEST("a time limit is one for everything, and leaves nothing") {
     co_await s.until(0, 0);
 }
 
-CO_TEST("leases of others count, whatever their names") {
+CO_TEST("foreign leases count, whatever their names") {
     semaphore_scene s(executor);
     const auto theirs = s.foreign_lease();
     s.direct.create(s.path + "/leases/odd", "", node_mode::ephemeral);
@@ -191,7 +191,7 @@ CO_TEST("leases of others count, whatever their names") {
     co_await granted(b);
 }
 
-CO_TEST("a lease that is deleted while its owner waits is made again") {
+CO_TEST("a lease that is deleted while its owner waits is created again") {
     semaphore_scene s(executor);
     const auto theirs = s.foreign_lease();
     const auto a = ask(s.pool, 2);
@@ -211,7 +211,7 @@ CO_TEST("a lease that is deleted while its owner waits is made again") {
     co_await s.until(0, 0);
 }
 
-CO_TEST("a place in the queue that is deleted while its owner waits for permits is taken anew") {
+CO_TEST("a caller whose queue node is deleted while it waits for permits queues again") {
     semaphore_scene s(executor);
     const auto theirs = s.foreign_lease();
     const auto a = ask(s.pool, 2);
@@ -225,7 +225,7 @@ CO_TEST("a place in the queue that is deleted while its owner waits for permits 
     co_await s.until(2, 0);
 }
 
-CO_TEST("a guard is lost with any of its leases, and gives the others back when it goes") {
+CO_TEST("a guard is lost with any of its leases, and deletes the rest when it is destroyed") {
     semaphore_scene s(executor, 3);
     const auto a = ask(s.pool, 2);
     const auto b = ask(s.pool);
@@ -264,7 +264,7 @@ CO_TEST("a transaction is executed only while all leases exist") {
     CHECK_FALSE(s.direct.exists(s.path + "/another"));
 }
 
-CO_TEST("who waits has one watch on the leases, and who got its permits has none") {
+CO_TEST("a waiter has one watch on the leases, and a holder has none") {
     semaphore_scene s(executor);
     const auto theirs = s.foreign_lease();
     const auto more = s.foreign_lease();
@@ -282,8 +282,8 @@ CO_TEST("who waits has one watch on the leases, and who got its permits has none
             return f.opcode == opcode::notification && f.path == s.path + "/leases";
         }) >= 2;
     });
-    // The leases of the first two once they are old enough, one look at the directory, and the
-    // places of those who stand in the queue.
+    // The leases of the first two once they are old enough, one listing of the directory, and the
+    // places of the callers in the queue.
     co_await eventually([&] { return s.locks().size() == 3 && watches(s) <= 2 + 1 + 3; });
     for (auto& a : all) {
         co_await granted(a);
@@ -356,7 +356,7 @@ CO_TEST("a crowd of clients takes one to three of five permits, and never more t
     co_await s.until(0, 0);
 }
 
-CO_TEST("who uses the semaphore can be seen") {
+CO_TEST("the holders of a semaphore can be listed") {
     semaphore_scene s(executor, 2, {.label = "printer"});
     const auto empty = co_await s.pool.state();
     CHECK(empty.permits == 2);

@@ -25,7 +25,7 @@ struct shared_scene : scene {
 
 } // namespace
 
-CO_TEST("readers share the lock, and a writer has it alone, in the order of their coming") {
+CO_TEST("readers share the lock and a writer has it alone, in the order of their calls") {
     shared_scene s(executor);
     const auto first = s.read();
     const auto second = s.read();
@@ -70,7 +70,8 @@ CO_TEST("try_lock and try_lock_shared write nothing when they cannot have the lo
     co_await s.until_queue(3);
 }
 
-CO_TEST("a reader watches its nearest preceding writer only, as Curator's readers are waited for") {
+CO_TEST("a reader watches its nearest preceding writer only, and a writer waits for Curator's "
+        "readers") {
     shared_scene s(executor);
     const auto w = queue_up(s.direct, s.path, "__WRIT__");
     const auto r = queue_up(s.direct, s.path, "__READ__");
@@ -97,7 +98,7 @@ CO_TEST("A2: a writer waits for the node that Curator leaves when it downgrades"
     r.replace(r.find("__WRIT__"), 8, "__READ__");
     s.direct.create(r, "", node_mode::ephemeral);
     s.direct.remove(w);
-    // It looks again, and watches the reader's node.
+    // It lists again, and watches the reader's node.
     co_await eventually([&] { return s.sent(opcode::get) == 3; });
     const auto reader = s.read(); // behind the writer
     co_await s.until_queue(3);
@@ -127,7 +128,7 @@ CO_TEST("a downgrade keeps the place, and lets no writer in between") {
     CHECK(sequence_of(held(writer).path()) == sequence_of(before));
     CHECK(held(writer).path().find("__READ__") != std::string::npos);
     CHECK(held(writer).fencing_token() == token);
-    co_await held(writer).downgrade(); // is what it is
+    co_await held(writer).downgrade(); // it is a reader already
     co_await granted(reader);
     co_await held(writer).verify();
     CHECK_FALSE(next->done());
@@ -141,7 +142,7 @@ CO_TEST("a downgrade keeps the place, and lets no writer in between") {
     CHECK(s.queue().size() == 1);
 }
 
-CO_TEST("what cannot be downgraded says so") {
+CO_TEST("a downgrade of any other guard is refused") {
     shared_scene s(executor);
     const auto plain = ask(s.lock);
     co_await granted(plain);
@@ -186,7 +187,7 @@ CO_TEST("a downgrade outlives a connection that is cut anywhere") {
     }
 }
 
-CO_TEST("a downgrade that is refused for good says so, and the hold is what it was") {
+CO_TEST("a downgrade that is refused for good fails, and leaves the hold as it was") {
     shared_scene s(executor);
     const auto writer = s.write();
     co_await granted(writer);
@@ -213,7 +214,7 @@ CO_TEST("a downgrade that is refused for good says so, and the hold is what it w
     CHECK(s.queue().size() == 2);
 }
 
-CO_TEST("a downgrade is told of the end of its hold, early or late") {
+CO_TEST("a downgrade fails when its hold ends, early or late") {
     auto options = short_session(2s);
     options.lease.margin = 400ms;
     shared_scene s(executor, options);
@@ -239,7 +240,7 @@ CO_TEST("a downgrade is told of the end of its hold, early or late") {
     s.proxy.release(direction::down);
 }
 
-CO_TEST("a downgrade under way is told of the end of the client") {
+CO_TEST("a downgrade under way fails when the client ends") {
     shared_scene s(executor);
     const auto writer = s.write();
     co_await granted(writer);
@@ -253,7 +254,7 @@ CO_TEST("a downgrade under way is told of the end of the client") {
     CHECK(late->error);
 }
 
-CO_TEST("contenders() tells readers from writers, and who of them holds") {
+CO_TEST("contenders() tells readers from writers, and holders from waiters") {
     shared_scene s(executor);
     const auto first = s.read();
     const auto second = s.read();
@@ -268,7 +269,7 @@ CO_TEST("contenders() tells readers from writers, and who of them holds") {
     CHECK((!all[2].shared && !all[2].holder));
 }
 
-CO_TEST("readers and writers of an expired session are lost, or queue again") {
+CO_TEST("holds of readers and writers end with an expired session, and waiters queue again") {
     shared_scene s(executor, short_session(4s));
     const auto reader = s.read();
     co_await granted(reader);
@@ -283,7 +284,7 @@ CO_TEST("readers and writers of an expired session are lost, or queue again") {
     CHECK(s.zk.epoch() == 2);
 }
 
-CO_TEST("a hundred readers in one client share the lock, and each gives it back") {
+CO_TEST("a hundred readers in one client share the lock, and each releases it") {
     shared_scene s(executor);
     const auto writer = s.write();
     co_await granted(writer);
@@ -303,7 +304,7 @@ CO_TEST("a hundred readers in one client share the lock, and each gives it back"
     co_await granted(last);
 }
 
-TEST_CASE("a shared_mutex refuses what ZooKeeper would trip over") {
+TEST_CASE("a shared_mutex refuses malformed arguments") {
     asio::io_context io;
     client zk(io.get_executor(), "127.0.0.1:1");
     const auto said = [&](std::string_view path, const shared_mutex_options& how) {

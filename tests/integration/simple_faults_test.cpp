@@ -1,4 +1,4 @@
-// simple_mutex when something goes wrong: no stranger's lock is deleted, and no node stays.
+// simple_mutex with faults: no other holder's lock is deleted, and no node stays.
 
 #include "simple_support.hpp"
 #include "support/cut_sweep.hpp"
@@ -18,7 +18,7 @@ asio::awaitable<void> until_epoch(simple_scene& s, std::uint64_t which) {
 
 } // namespace
 
-CO_TEST("a caller who leaves at any point leaves nothing") {
+CO_TEST("a caller that leaves at any point leaves nothing") {
     test.time_limit(60s);
     simple_scene s(executor);
     co_await s.zk.connect();
@@ -37,11 +37,11 @@ CO_TEST("a caller who leaves at any point leaves nothing") {
         const auto how = std::get<way_out>(round);
         INFO("request " << at.opcode << ", taken " << at.taken << ", way out "
                         << static_cast<int>(how));
-        if (at.taken) s.stranger_takes_it();
+        if (at.taken) s.foreigner_takes_it();
         s.proxy.hold_from(at.way, at.opcode);
         const auto a = how == way_out::time_limit ? ask_for(s.lock, brief_limit) : ask(s.lock);
         co_await before_leaving(a, how, [&] { return s.proxy.waiting(at.way) > 0; });
-        co_await leave(a, how); // while nothing moves
+        co_await leave(a, how); // while the connection stands still
         const auto next = ask(s.lock);
         s.proxy.release(at.way);
         if (at.taken) s.direct.remove(s.path);
@@ -51,7 +51,7 @@ CO_TEST("a caller who leaves at any point leaves nothing") {
     }
 }
 
-CO_TEST("a caller who leaves while it watches, or without a connection, leaves nothing") {
+CO_TEST("a caller that leaves while it watches, or without a connection, leaves nothing") {
     simple_scene s(executor);
     s.proxy.refuse(true);
     const auto early = ask(s.lock);
@@ -59,7 +59,7 @@ CO_TEST("a caller who leaves while it watches, or without a connection, leaves n
     co_await finished(early);
     s.proxy.refuse(false);
     co_await s.zk.connect();
-    s.stranger_takes_it();
+    s.foreigner_takes_it();
     const auto a = ask(s.lock);
     const auto b = ask(s.lock);
     co_await eventually([&] { return s.answered(opcode::get) == 1; });
@@ -99,7 +99,7 @@ CO_TEST("a connection cut anywhere costs a free lock nothing but time") {
     CHECK(s.zk.epoch() == 1);
 }
 
-CO_TEST("a connection cut anywhere costs those who wait nothing but time") {
+CO_TEST("a connection cut anywhere costs waiters nothing but time") {
     test.time_limit(120s);
     simple_scene s(executor, short_session(4s));
     client other(executor, shared_server().address());
@@ -109,7 +109,7 @@ CO_TEST("a connection cut anywhere costs those who wait nothing but time") {
     cut_sweep sweep(test, s.proxy, cut_sweep::in_turns);
     while (sweep.next()) {
         INFO(sweep.where());
-        s.stranger_takes_it();
+        s.foreigner_takes_it();
         std::vector<lock_call> all{ask(s.lock), ask(others), ask(same), ask(s.lock)};
         co_await eventually([&] { return s.answered(opcode::get) > 0; });
         s.direct.remove(s.path);
@@ -125,7 +125,7 @@ CO_TEST("a connection cut anywhere costs those who wait nothing but time") {
     CHECK(s.zk.epoch() == 1);
 }
 
-CO_TEST("a try_lock that makes the directory does not wait for another connection") {
+CO_TEST("a try_lock that creates the directory does not wait for another connection") {
     simple_scene s(executor);
     co_await s.zk.connect();
     simple_mutex deep(s.zk, s.directory + "/not/there/lock");
@@ -155,8 +155,8 @@ CO_TEST("a delete that was executed and is repeated does not hit the next holder
         s.proxy.refuse(true);
         s.proxy.cut_all(cut::rst);
         s.proxy.release(direction::down);
-        s.stranger_takes_it();
-        const auto stranger = s.direct.stat(s.path)->czxid;
+        s.foreigner_takes_it();
+        const auto foreign_czxid = s.direct.stat(s.path)->czxid;
         s.proxy.refuse(false);
         co_await s.until_connected();
         co_await eventually([&] { return s.answered(opcode::multi) >= 1; });
@@ -166,7 +166,7 @@ CO_TEST("a delete that was executed and is repeated does not hit the next holder
             CHECK_MESSAGE(!end->error, end->error.message());
         }
         CHECK(s.sent(opcode::multi) == 2); // it was repeated
-        CHECK(s.direct.stat(s.path)->czxid == stranger);
+        CHECK(s.direct.stat(s.path)->czxid == foreign_czxid);
         s.direct.remove(s.path);
     }
 }
@@ -185,7 +185,7 @@ CO_TEST("a race whose answer was lost is found again by its marker's id") {
     CHECK(s.sent(opcode::multi) == 1);
     co_await unlocked(a);
 
-    s.proxy.hold(direction::down); // and when nobody waits for it any more
+    s.proxy.hold(direction::down); // and without a waiter
     const auto b = ask(s.lock);
     co_await s.until_nodes(2);
     b->cancel();
@@ -195,7 +195,7 @@ CO_TEST("a race whose answer was lost is found again by its marker's id") {
     co_await s.until_nodes(0);
 }
 
-CO_TEST("a multi that comes too late is found by the marker, and both nodes are deleted (B2)") {
+CO_TEST("a late multi is found by its marker, and both its nodes are deleted (B2)") {
     simple_scene s(executor);
     co_await s.zk.connect();
     s.proxy.cut_at(direction::up, 0, 0); // the multi is lost on the way
@@ -221,7 +221,7 @@ CO_TEST("a multi that comes too late is found by the marker, and both nodes are 
     co_await s.until_nodes(0);
 }
 
-CO_TEST("a late marker beside a stranger's lock goes with nothing else") {
+CO_TEST("a guard whose lock node was deleted by hand deletes its marker alone") {
     simple_scene s(executor);
     const auto a = ask(s.lock);
     co_await granted(a);
@@ -230,13 +230,13 @@ CO_TEST("a late marker beside a stranger's lock goes with nothing else") {
     co_await eventually([&] { return !held(a).valid(); });
     co_await s.until_nodes(0); // the marker alone, though the guard is still there
     CHECK(s.sent(opcode::multi) == 0);
-    s.stranger_takes_it();
+    s.foreigner_takes_it();
     held(a) = guard();
     co_await s.zk.exists("/");
     CHECK(s.direct.exists(s.path));
 }
 
-CO_TEST("a lock node deleted by hand is lost to its holder, and the next one races for it") {
+CO_TEST("a holder loses a lock node that is deleted by hand, and the waiters race for the lock") {
     simple_scene s(executor);
     const auto a = ask(s.lock);
     const auto b = ask(s.lock);
@@ -264,16 +264,16 @@ CO_TEST("a lock node replaced while the connection is lost is noticed, and left 
     s.proxy.cut_all(cut::rst);
     co_await eventually([&] { return s.zk.state() == client_state::suspended; });
     s.direct.remove(s.path);
-    s.stranger_takes_it();
+    s.foreigner_takes_it();
     s.proxy.refuse(false);
     co_await eventually([&] { return !held(a).valid(); });
     co_await s.until_nodes(1);
     held(a) = guard();
     co_await s.zk.exists("/");
-    CHECK(s.direct.get(s.path).data == "stranger");
+    CHECK(s.direct.get(s.path).data == "foreign");
 }
 
-CO_TEST("a lock node that somebody writes into is still the holder's") {
+CO_TEST("a lock node that another client writes to still belongs to its holder") {
     simple_scene s(executor);
     const auto a = ask(s.lock);
     co_await granted(a);
@@ -287,7 +287,7 @@ CO_TEST("a lock node that somebody writes into is still the holder's") {
     co_await eventually([&] { return !held(a).valid(); });
 }
 
-CO_TEST("the session expires: the holder loses, those who wait race on in the next") {
+CO_TEST("when the session expires the hold is lost, and waiters race again in the next one") {
     simple_scene s(executor);
     const auto a = ask(s.lock);
     const auto b = ask(s.lock);
@@ -302,7 +302,7 @@ CO_TEST("the session expires: the holder loses, those who wait race on in the ne
     co_await held(b).verify();
     s.expire();
     co_await until_epoch(s, 3);
-    s.stranger_takes_it();
+    s.foreigner_takes_it();
     const auto c = ask(s.lock);
     co_await eventually([&] { return s.answered(opcode::get) > 0; });
     s.expire();
@@ -313,10 +313,10 @@ CO_TEST("the session expires: the holder loses, those who wait race on in the ne
     CHECK(s.nodes().empty());
 }
 
-CO_TEST("a session that expires under a race starts it anew, or ends it by option") {
-    for (const auto wish : {on_expiry::requeue, on_expiry::fail}) {
+CO_TEST("a session that expires during a race makes it start again, or fail by option") {
+    for (const auto choice : {on_expiry::requeue, on_expiry::fail}) {
         simple_mutex_options terms;
-        terms.on_expiry = wish;
+        terms.on_expiry = choice;
         simple_scene s(executor, {}, terms);
         co_await s.zk.connect();
         std::uint64_t epoch = 1;
@@ -328,7 +328,7 @@ CO_TEST("a session that expires under a race starts it anew, or ends it by optio
             s.proxy.cut_all(cut::rst);
             s.proxy.release(way);
             co_await finished(a);
-            if (wish == on_expiry::fail) {
+            if (choice == on_expiry::fail) {
                 CHECK(a->error == errc::session_expired);
             } else {
                 CHECK(held(a).valid());
@@ -340,7 +340,7 @@ CO_TEST("a session that expires under a race starts it anew, or ends it by optio
     }
 }
 
-CO_TEST("the client's end ends the guards and those who wait, and leaves no node") {
+CO_TEST("the client's end ends its guards and waits, and leaves no node") {
     simple_scene s(executor);
     lock_call a, b;
     under_way<> told;

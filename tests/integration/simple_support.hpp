@@ -49,8 +49,8 @@ struct simple_scene {
             if (f.way == direction::up && f.counts()) all.push_back(f.opcode);
         return all;
     }
-    /// Somebody else takes the lock, without a marker.
-    void stranger_takes_it() { direct.create(path, "stranger", node_mode::ephemeral); }
+    /// A foreigner takes the lock, without a marker.
+    void foreigner_takes_it() { direct.create(path, "foreign", node_mode::ephemeral); }
     void expire() { kill_session(shared_server().address(), proxy.last_credentials()); }
     /// The name of the marker that the client's n-th node id of this session has.
     std::string marker(int number) const {

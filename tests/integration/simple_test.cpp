@@ -1,4 +1,4 @@
-// simple_mutex: one node, whoever creates it holds, and the others race when it goes.
+// simple_mutex: one node; the client that creates it holds the lock, and waiters race when it goes.
 
 #include "simple_support.hpp"
 #include "support/admin.hpp"
@@ -22,7 +22,7 @@ under_way<std::optional<contender>> ask_holder(simple_mutex& m) {
 
 } // namespace
 
-CO_TEST("a free lock is taken in one flight, and given back with one multi") {
+CO_TEST("a free lock is taken in one round trip, and released with one multi") {
     simple_scene s(executor);
     co_await s.zk.connect();
     s.proxy.forget_frames();
@@ -44,10 +44,10 @@ CO_TEST("a free lock is taken in one flight, and given back with one multi") {
     CHECK(s.requests() == codes{opcode::multi});
 }
 
-CO_TEST("a stranger's node is waited for, however it was made") {
+CO_TEST("a waiter waits for a foreign node, however it was created") {
     simple_scene s(executor);
     co_await s.zk.connect();
-    s.stranger_takes_it();
+    s.foreigner_takes_it();
     const auto a = ask(s.lock);
     const auto b = ask(s.lock);
     co_await eventually([&] { return s.answered(opcode::get) == 1; });
@@ -70,7 +70,7 @@ CO_TEST("try_lock writes nothing when the lock is taken, and takes it when it is
     co_await finished(early);
     CHECK(early->error == errc::not_connected);
     co_await s.zk.connect();
-    s.stranger_takes_it();
+    s.foreigner_takes_it();
     const auto busy = ask_now(s.lock);
     const auto zero = ask_for(s.lock, 0ns);
     co_await finished(busy);
@@ -92,7 +92,7 @@ CO_TEST("try_lock writes nothing when the lock is taken, and takes it when it is
     CHECK_FALSE(held(again));
     CHECK(s.requests().empty());
     held(a) = guard();
-    const auto at_once = ask_now(s.lock); // given back before it was asked for
+    const auto at_once = ask_now(s.lock); // released before the call
     co_await granted(at_once);
     held(at_once) = guard();
     const auto until = std::chrono::steady_clock::now() + 5s;
@@ -111,18 +111,18 @@ CO_TEST("with sync_first try_lock asks the server to catch up") {
     CHECK(s.requests() == codes{opcode::sync, opcode::exists, opcode::multi, opcode::get});
 }
 
-CO_TEST("the holder can be seen, with what it wrote") {
+CO_TEST("the holder can be read, with its data") {
     simple_mutex_options terms;
     terms.label = "me \"and\" you";
     simple_scene s(executor, {}, terms);
-    const auto nobody = ask_holder(s.lock);
-    co_await finished(nobody);
-    CHECK_FALSE(nobody->error);
-    CHECK_FALSE(std::get<0>(nobody->result));
+    const auto no_holder = ask_holder(s.lock);
+    co_await finished(no_holder);
+    CHECK_FALSE(no_holder->error);
+    CHECK_FALSE(std::get<0>(no_holder->result));
     auto hold = co_await s.lock.lock();
-    const auto somebody = ask_holder(s.lock);
-    co_await finished(somebody);
-    const auto& seen = std::get<0>(somebody->result);
+    const auto holder = ask_holder(s.lock);
+    co_await finished(holder);
+    const auto& seen = std::get<0>(holder->result);
     REQUIRE(seen);
     CHECK(seen->path == s.path);
     CHECK(seen->holder);
@@ -133,14 +133,14 @@ CO_TEST("the holder can be seen, with what it wrote") {
     CHECK(s.marker(1).find("0000-000000000001") != std::string::npos);
     CHECK(seen->data.find("0000-000000000001") != std::string::npos);
     co_await hold.unlock();
-    s.stranger_takes_it();
-    const auto stranger = ask_holder(s.lock);
-    co_await finished(stranger);
-    REQUIRE(std::get<0>(stranger->result));
-    CHECK(std::get<0>(stranger->result)->data == "stranger");
+    s.foreigner_takes_it();
+    const auto foreign_holder = ask_holder(s.lock);
+    co_await finished(foreign_holder);
+    REQUIRE(std::get<0>(foreign_holder->result));
+    CHECK(std::get<0>(foreign_holder->result)->data == "foreign");
 }
 
-CO_TEST("missing parents are made, also below a root") {
+CO_TEST("missing parents are created, also below a root") {
     fault_proxy proxy(shared_server().port());
     foreigner direct(shared_server().address());
     client_options options;
@@ -158,7 +158,7 @@ CO_TEST("missing parents are made, also below a root") {
     CHECK(direct.children(options.root) == std::vector<std::string>{"a"});
 }
 
-CO_TEST("verify and transaction hold on to the lock's node and to the marker") {
+CO_TEST("verify and transaction check the lock's node and the marker") {
     simple_scene s(executor);
     auto hold = co_await s.lock.lock();
     co_await hold.verify();
@@ -168,11 +168,11 @@ CO_TEST("verify and transaction hold on to the lock's node and to the marker") {
     CHECK(results.size() == 2);
     CHECK(results.at(0).path == data);
     CHECK(s.direct.get(data).data == "y");
-    // A stranger's node of the same name is not enough.
+    // A foreign node of the same name is not enough.
     s.proxy.hold(direction::down);
     s.direct.remove(s.path);
     s.direct.remove(s.marker(1));
-    s.stranger_takes_it();
+    s.foreigner_takes_it();
     std::vector<operation> late{op::set{data, "z"}};
     const auto refused = start<std::vector<operation_result>>(
         [&](auto token) { hold.transaction(late, std::move(token)); });
@@ -184,11 +184,11 @@ CO_TEST("verify and transaction hold on to the lock's node and to the marker") {
     co_await eventually([&] { return !hold.valid(); });
     hold = guard();
     co_await s.zk.exists("/");
-    CHECK(s.direct.get(s.path).data == "stranger");
+    CHECK(s.direct.get(s.path).data == "foreign");
     s.direct.remove(data);
 }
 
-CO_TEST("of many clients, objects and coroutines only one holds, and all are served") {
+CO_TEST("many clients, objects and coroutines hold the lock one at a time, and all are served") {
     test.time_limit(60s);
     simple_scene s(executor);
     client second(executor, shared_server().address());
@@ -216,8 +216,8 @@ CO_TEST("of many clients, objects and coroutines only one holds, and all are ser
 
 namespace {
 
-/// Several clients want a lock, one has it and gives it back: how many events wake one of the
-/// others, and how many writes they send then. Each of those who wait has sent so many `gets`.
+/// Several clients want a lock, and its holder releases it: how many events wake waiters, and how
+/// many writes these send. Each waiter has sent this many `gets`.
 template <class Mutex>
 asio::awaitable<std::pair<std::size_t, std::size_t>>
 cost_of_release(asio::any_io_executor executor, std::string path, int clients, std::size_t gets) {
@@ -236,7 +236,7 @@ cost_of_release(asio::any_io_executor executor, std::string path, int clients, s
     co_await eventually(
         [&] { return proxy.count(direction::down, opcode::get) >= gets * (clients - 1); });
     const auto settled = [&]() -> asio::awaitable<void> {
-        for (int round = 0; round < 2; ++round) // what an event makes somebody ask is answered, too
+        for (int round = 0; round < 2; ++round) // requests that an event causes are answered, too
             for (const auto& one : all)
                 co_await one->exists("/");
     };
@@ -264,22 +264,23 @@ cost_of_release(asio::any_io_executor executor, std::string path, int clients, s
 
 } // namespace
 
-CO_TEST("a release wakes everybody who waits, unlike that of the fair mutex") {
+CO_TEST("a release wakes all waiters, unlike that of the fair mutex") {
     const auto root = fresh_root();
     const int all = test.full_or_brief(10, 3);
     const std::size_t waiting = all - 1;
     const auto simple = co_await cost_of_release<simple_mutex>(executor, root + "/simple", all, 1);
     const auto fair = co_await cost_of_release<mutex>(executor, root + "/fair", all, 2);
-    std::printf("one release, %zu clients wait: simple_mutex wakes %zu, who send %zu writes; mutex "
-                "wakes %zu, who send %zu\n",
-                waiting, simple.first, simple.second, fair.first, fair.second);
+    std::printf(
+        "one release, %zu clients wait: simple_mutex wakes %zu, which send %zu writes; mutex "
+        "wakes %zu, which send %zu\n",
+        waiting, simple.first, simple.second, fair.first, fair.second);
     CHECK(simple == std::pair(waiting, waiting));
     CHECK(fair == std::pair<std::size_t, std::size_t>(1, 0));
 }
 
-CO_TEST("objects that come and go leave no watch behind") {
+CO_TEST("destroyed objects leave no watch behind") {
     simple_scene s(executor);
-    s.stranger_takes_it();
+    s.foreigner_takes_it();
     for (int i = 0; i < 20; ++i) {
         simple_mutex brief(s.zk, s.path), free(s.zk, s.path + "-free");
         const auto a = ask(brief);
@@ -294,7 +295,7 @@ CO_TEST("objects that come and go leave no watch behind") {
         [&] { return count_watches_under(shared_server().admin_port(), s.directory) == 0; });
 }
 
-CO_TEST("without room in the budget it waits, or fails by option") {
+CO_TEST("without room in the budget a call waits, or fails by option") {
     client_options options;
     options.budgets.node_path_bytes = 1024;
     simple_scene s(executor, options);
@@ -328,7 +329,7 @@ CO_TEST("without room in the budget it waits, or fails by option") {
     co_await s.until_nodes(0);
 }
 
-CO_TEST("what the ensemble refuses ends those who wait, and a node that may not be read does not") {
+CO_TEST("a refused request ends the waits, and an unreadable lock node does not") {
     simple_scene s(executor);
     const test::acl_entry no_read{30, "world", "anyone"}, no_create{27, "world", "anyone"};
     s.direct.create(s.path, "", node_mode::ephemeral, {no_read});
@@ -348,7 +349,7 @@ CO_TEST("what the ensemble refuses ends those who wait, and a node that may not 
     s.direct.set_acl(s.directory, {test::acl_entry()});
 
     simple_mutex_options terms;
-    terms.acl = {{permission::remove, "world", "anyone"}}; // its own node is hidden from it
+    terms.acl = {{permission::remove, "world", "anyone"}}; // it may not read its own node
     simple_mutex blind(s.zk, s.path, terms);
     const auto hidden = ask(blind);
     co_await finished(hidden);
@@ -356,7 +357,7 @@ CO_TEST("what the ensemble refuses ends those who wait, and a node that may not 
     co_await s.until_nodes(0);
 }
 
-TEST_CASE("a simple_mutex refuses what cannot be its path or its terms") {
+TEST_CASE("a simple_mutex refuses malformed arguments") {
     asio::io_context io;
     const client zk(io.get_executor(), "localhost");
     const auto complaint = [&](const std::string& path, const simple_mutex_options& terms = {}) {

@@ -1,5 +1,5 @@
-// The test support itself, against a real server: a fault that is not really injected, or a server
-// that is not really there, would make other tests pass for nothing.
+// The test support itself, against a real server: without a real fault, or a real server, other
+// tests would prove nothing.
 
 #include "support/admin.hpp"
 #include "support/co_test.hpp"
@@ -46,7 +46,7 @@ TEST_CASE("a foreigner creates, reads, changes and removes nodes") {
     CHECK(code_of([&] { one.get(root); }) == zk_code::no_node);
 }
 
-TEST_CASE("a foreigner makes all kinds of nodes") {
+TEST_CASE("a foreigner creates all kinds of nodes") {
     foreigner one(shared_server().address());
     const auto root = fresh_root();
     one.create(root, "", node_mode::container);
@@ -163,7 +163,7 @@ TEST_CASE("a paused server accepts connections and answers nothing until it is r
     foreigner(server.address()).get("/");
 }
 
-TEST_CASE("a server that cannot start says why") {
+TEST_CASE("a server that cannot start reports the reason") {
     zk_server_options options;
     options.config = {"tickTime=nonsense"};
     std::string text;
@@ -185,7 +185,7 @@ TEST_CASE("a child process inherits no file descriptors, and leaves none behind"
     CHECK(open_fds() == before);
 }
 
-CO_TEST("a coroutine test may wait for what a foreigner sees") {
+CO_TEST("a coroutine test may wait for a change that a foreigner sees") {
     foreigner owner(shared_server().address());
     const auto path = fresh_root();
     owner.create(path);

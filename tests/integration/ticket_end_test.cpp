@@ -1,4 +1,4 @@
-// How a ticket ends, and what it leaves behind: nothing.
+// How a ticket ends, without leaving a node or a watch.
 
 #include "queue/lock_queues.hpp"
 #include "support/lock_harness.hpp"
@@ -23,7 +23,7 @@ under_way<std::size_t> change_of(ticket& t) {
 
 const std::vector<test::acl_entry> all_but_create{{31 - 4, "world", "anyone"}};
 
-/// A contender who counts how often it is told that something has moved.
+/// A contender that counts the reports of changes in the queue.
 struct counting final : paddock::detail::queue_user {
     void granted(const std::string&, std::int64_t) override { has_it = true; }
     void given_up() override {}
@@ -39,13 +39,13 @@ struct counting final : paddock::detail::queue_user {
 struct queue_scene : scene {
     explicit queue_scene(asio::any_io_executor executor) : scene(executor) {}
 
-    /// How often such a contender is told, from its coming to its grant: never, when there is no
-    /// ticket any more whose place could change.
-    asio::awaitable<int> moves_told() {
+    /// The number of reports to such a contender, from its call to its grant: zero when no ticket
+    /// is left whose position could change.
+    asio::awaitable<int> changes_reported() {
         const auto one = std::make_shared<counting>();
         paddock::detail::entry_terms terms;
         terms.acl = open_acl();
-        const auto key = queue->enter(one, terms);
+        const auto key = queue->join(one, terms);
         co_await eventually([&] { return one->has_it; });
         queue->release(key);
         co_await until_queue(0);
@@ -53,13 +53,13 @@ struct queue_scene : scene {
     }
 
     std::shared_ptr<paddock::detail::lock_queue> queue =
-        paddock::detail::lock_queues::of(*paddock::detail::access::core_of(zk))
-            .find(path, rules::naming("lock"));
+        paddock::detail::access::core_of(zk)->use<paddock::detail::lock_queues>().find(
+            path, rules::naming("lock"));
 };
 
 } // namespace
 
-CO_TEST("a ticket whose lock was revoked before it was asked for says that it is lost") {
+CO_TEST("a ticket whose lock was revoked before acquired() fails with lock_lost") {
     mutex_options how;
     how.revocable = true;
     scene s(executor, {}, how);
@@ -67,14 +67,14 @@ CO_TEST("a ticket whose lock was revoked before it was asked for says that it is
     const auto mine = co_await s.lock.contenders();
     REQUIRE(mine.size() == 1);
     co_await s.lock.revoke(mine[0]);
-    co_await s.until_queue(0); // nobody's code is at work under it
+    co_await s.until_queue(0); // no user code runs under it
     const auto end = acquired(place);
     co_await finished(end);
     CHECK(end->error == errc::lock_lost);
     CHECK_FALSE(held(end));
 }
 
-CO_TEST("a ticket whose lease has lapsed before it was asked for says that the lock is lost") {
+CO_TEST("a ticket whose lease has lapsed before acquired() fails with lock_lost") {
     for (const auto& round : test.each(std::array{false, true})) {
         const bool unheard = std::get<0>(round);
         scene s(executor, short_session(test.full_or_brief(2s, 1s)));
@@ -82,7 +82,7 @@ CO_TEST("a ticket whose lease has lapsed before it was asked for says that the l
         co_await eventually([&] { return place.position() == 0 && s.queue().size() == 1; });
         s.proxy.hold(direction::down);
         const auto until = boot_clock::now() + s.zk.session_timeout();
-        // Either the timer that tells of the end has fired before the question, or it has not.
+        // The timer of the lease's end has fired before the call, or it has not.
         if (unheard)
             std::this_thread::sleep_until(std::chrono::steady_clock::now() +
                                           (until - boot_clock::now()));
@@ -97,7 +97,7 @@ CO_TEST("a ticket whose lease has lapsed before it was asked for says that the l
     }
 }
 
-CO_TEST("who waits for a change of a ticket's position hears when there is no ticket any more") {
+CO_TEST("next_change() ends when its ticket ends") {
     scene s(executor);
     {
         ticket place = co_await s.lock.enqueue();
@@ -116,7 +116,7 @@ CO_TEST("who waits for a change of a ticket's position hears when there is no ti
     co_await s.until_queue(0);
 }
 
-CO_TEST("a cancellation that comes behind the lock leaves the guard as it is") {
+CO_TEST("a cancellation after the grant leaves the guard as it is") {
     scene s(executor);
     ticket place = co_await s.lock.enqueue();
     co_await s.until_queue(1);
@@ -133,7 +133,7 @@ CO_TEST("a cancellation that comes behind the lock leaves the guard as it is") {
     co_await s.until_queue(0);
 }
 
-CO_TEST("a ticket watches the queue as long as its place may change, and not longer") {
+CO_TEST("a ticket watches the queue only while its position may change") {
     queue_scene s(executor);
     {
         ticket waiting = co_await s.lock.enqueue();
@@ -147,9 +147,9 @@ CO_TEST("a ticket watches the queue as long as its place may change, and not lon
         co_await granted(second);
     }
     co_await s.until_queue(0);
-    CHECK(co_await s.moves_told() == 0); // granted, delivered and dropped
+    CHECK(co_await s.changes_reported() == 0); // granted, delivered and dropped
 
-    { const ticket never_asked_for = co_await s.lock.enqueue(); }
+    { const ticket never_collected = co_await s.lock.enqueue(); }
     co_await s.until_queue(0);
     const auto before = queue_up(s.direct, s.path);
     {
@@ -164,10 +164,10 @@ CO_TEST("a ticket watches the queue as long as its place may change, and not lon
     }
     co_await s.until_queue(1);
     s.direct.remove(before);
-    CHECK(co_await s.moves_told() == 0);
+    CHECK(co_await s.changes_reported() == 0);
 }
 
-CO_TEST("a ticket that was lost, or refused, watches the queue no more") {
+CO_TEST("a lost or refused ticket stops watching the queue") {
     queue_scene s(executor);
     {
         ticket place = co_await s.lock.enqueue();
@@ -179,11 +179,11 @@ CO_TEST("a ticket that was lost, or refused, watches the queue no more") {
         co_await finished(end);
         CHECK(end->error == errc::lock_lost);
     }
-    CHECK(co_await s.moves_told() == 0);
+    CHECK(co_await s.changes_reported() == 0);
     s.direct.set_acl(s.path, all_but_create);
     const auto refused = start<ticket>([&](auto token) { s.lock.enqueue(std::move(token)); });
     co_await finished(refused);
     CHECK(refused->error == zk_errc::no_auth);
     s.direct.set_acl(s.path, {test::acl_entry()});
-    CHECK(co_await s.moves_told() == 0);
+    CHECK(co_await s.changes_reported() == 0);
 }

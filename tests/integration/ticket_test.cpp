@@ -1,4 +1,4 @@
-// Tickets: a place in the queue that can be looked at before the lock is to be had.
+// Tickets: a place in the queue that can be observed before the lock is granted.
 
 #include "support/lock_harness.hpp"
 
@@ -15,7 +15,7 @@ under_way<std::size_t> change_of(ticket& t) {
 
 } // namespace
 
-CO_TEST("a ticket for a free lock is granted, and gives the lock back if nobody asks for it") {
+CO_TEST("a ticket for a free lock is granted, and releases the lock if it is not collected") {
     scene s(executor);
     {
         ticket place = co_await s.lock.enqueue();
@@ -32,7 +32,7 @@ CO_TEST("a ticket for a free lock is granted, and gives the lock back if nobody 
     co_await s.until_queue(0);
 }
 
-CO_TEST("a ticket tells its position, who holds, and each change, until it is its turn") {
+CO_TEST("a ticket reports its position, the holder and each change until its grant") {
     scene s(executor);
     std::vector<std::string> before;
     for (int i = 0; i < 3; ++i)
@@ -118,7 +118,7 @@ CO_TEST("a ticket queues again when its session expires") {
     CHECK(hold.valid());
 }
 
-CO_TEST("a lock that was granted and lost before it was asked for is not handed over") {
+CO_TEST("a lock that is lost between the grant and acquired() is not handed over") {
     scene s(executor, short_session(4s));
     ticket place = co_await s.lock.enqueue();
     CHECK(place.position() == 0);

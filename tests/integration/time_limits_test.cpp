@@ -1,5 +1,5 @@
-// The limits of every try_…_for and try_…_until: any duration, any clock, and what is told when the
-// time is up.
+// The limits of every try_…_for and try_…_until: any duration, any clock, and the result at the end
+// of the time.
 
 #include "support/lock_all_harness.hpp"
 
@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::chrono::duration<double> infinite(std::numeric_limits<double>::infinity());
 
-/// What has become of a call with a time limit, whatever it asks for.
+/// The outcome of a call with a time limit, for any kind of lock.
 struct limited {
     std::function<bool()> done;
     std::function<error_code()> error;
@@ -72,7 +72,7 @@ struct all_kinds : scene {
         });
     }
 
-    /// Takes all of them for a client of its own.
+    /// Takes all of them with another client.
     asio::awaitable<void> take_all(client& other) {
         auto all = ask_for(10s, &other);
         for (const auto& one : all) {
@@ -115,7 +115,7 @@ private:
         std::vector<limited> all;
         all.push_back(one(plain));
         all.push_back(one(both_ways, true));
-        if (&by == &zk) all.push_back(one(both_ways, false)); // who takes all would wait for itself
+        if (&by == &zk) all.push_back(one(both_ways, false)); // take_all() would wait for itself
         all.push_back(one(again, owner()));
         all.push_back(one(simple));
         all.push_back(one(permits, 1));
@@ -126,7 +126,7 @@ private:
 
 } // namespace
 
-CO_TEST("a limit that lies in the past, however far, is none: what is taken is not waited for") {
+CO_TEST("a deadline in the past, however far, does not wait for a taken lock") {
     const std::vector<std::function<std::vector<limited>(all_kinds&)>> ways{
         [](all_kinds& s) { return s.ask_for(std::chrono::nanoseconds::min()); },
         [](all_kinds& s) { return s.ask_for(std::chrono::hours::min()); },
@@ -147,7 +147,7 @@ CO_TEST("a limit that lies in the past, however far, is none: what is taken is n
     }
 }
 
-CO_TEST("a limit that lies beyond the end of time is none: what is taken is waited for") {
+CO_TEST("a deadline beyond the end of the clock waits for a taken lock") {
     const std::vector<std::function<std::vector<limited>(all_kinds&)>> ways{
         [](all_kinds& s) { return s.ask_for(std::chrono::nanoseconds::max()); },
         [](all_kinds& s) { return s.ask_for(std::chrono::hours::max()); },
@@ -163,7 +163,7 @@ CO_TEST("a limit that lies beyond the end of time is none: what is taken is wait
         co_await eventually([&] { return queue_at(s.direct, s.path + "/plain").size() == 2; });
         for (const auto& one : all)
             CHECK_FALSE(one.done());
-        all.erase(all.begin() + 2); // it shares with nobody who is before it, and would wait on
+        all.erase(all.begin() + 2); // it cannot share the lock, and would wait on
         s.taken.clear();
         co_await other.close();
         for (const auto& one : all) {
@@ -183,9 +183,9 @@ asio::awaitable<void> cut_off(scene& s) {
     co_await eventually([&] { return s.zk.state() == client_state::suspended; });
 }
 
-/// Asks for what another has, and returns when this client has seen that.
-asio::awaitable<std::vector<limited>> ask_for_what_is_taken(all_kinds& s, client& other,
-                                                            std::chrono::milliseconds limit) {
+/// Tries to take held locks, and returns when this client has seen that they are held.
+asio::awaitable<std::vector<limited>> ask_for_taken_locks(all_kinds& s, client& other,
+                                                          std::chrono::milliseconds limit) {
     co_await s.take_all(other);
     co_await s.zk.connect();
     auto all = s.ask_for(limit);
@@ -196,7 +196,7 @@ asio::awaitable<std::vector<limited>> ask_for_what_is_taken(all_kinds& s, client
                (stand("/plain") == 2 && stand("/shared") == 3 && stand("/recursive") == 2 &&
                 stand("/permits/leases") == 2 && stand("/first") == 2);
     });
-    co_await s.zk.sync("/"); // what they asked together with that has been answered before
+    co_await s.zk.sync("/"); // their requests were answered before
     if (std::any_of(all.begin(), all.end(), done))
         co_await eventually([&] { return std::all_of(all.begin(), all.end(), done); });
     co_return all;
@@ -204,7 +204,7 @@ asio::awaitable<std::vector<limited>> ask_for_what_is_taken(all_kinds& s, client
 
 } // namespace
 
-CO_TEST("when the time runs out without a connection, that is said: the lock may be free") {
+CO_TEST("a time limit that ends without a connection fails with not_connected") {
     all_kinds s(executor);
     for (const bool from_the_start : {true, false}) {
         if (from_the_start) {
@@ -223,12 +223,11 @@ CO_TEST("when the time runs out without a connection, that is said: the lock may
     }
 }
 
-CO_TEST(
-    "who has seen that the lock is taken needs no connection to say so, while its lease lasts") {
+CO_TEST("a call that saw the lock taken ends without guard and error while its lease lasts") {
     all_kinds s(executor);
     client other(executor, shared_server().address());
     const auto limit = test.full_or_brief(2s, 300ms);
-    const auto all = co_await ask_for_what_is_taken(s, other, limit);
+    const auto all = co_await ask_for_taken_locks(s, other, limit);
     for (const auto& one : all) {
         if (!one.done()) co_await cut_off(s);
         co_await finished(one);
@@ -237,19 +236,19 @@ CO_TEST(
     }
 }
 
-CO_TEST("when the lease has lapsed, what was seen before does not count any more") {
+CO_TEST("after the lease has lapsed, an earlier listing does not count any more") {
     all_kinds s(executor, short_session());
     client other(executor, shared_server().address());
-    const auto all = co_await ask_for_what_is_taken(s, other, 6s);
+    const auto all = co_await ask_for_taken_locks(s, other, 6s);
     co_await cut_off(s);
-    if (test.full_or_brief(false, true)) co_return; // behind it there is only time
+    if (test.full_or_brief(false, true)) co_return; // the rest only waits
     for (const auto& one : all) {
         co_await finished(one);
         CHECK(one.error() == errc::not_connected);
     }
 }
 
-CO_TEST("lock_all says so when only the client of the lock that it waits for is cut off") {
+CO_TEST("lock_all fails with not_connected when the client of the awaited lock is cut off") {
     scene s(executor);
     client other(executor, shared_server().address());
     co_await s.zk.connect();

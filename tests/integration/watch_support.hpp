@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <string>
 
-// What the tests of watches have in common.
+// Helpers for the tests of watches.
 
 namespace paddock::test {
 
@@ -39,7 +39,7 @@ inline asio::awaitable<watch_event> latched(paddock::watch& changed) {
     co_return what;
 }
 
-/// What event() says of a watch of which nothing will ever come.
+/// The error of event() for a watch without a coming event.
 inline asio::awaitable<error_code> end_of(paddock::watch& changed) {
     co_await eventually([&] { return changed.happened(); });
     const auto [error, what] = co_await changed.event(no_throw);

@@ -1,4 +1,4 @@
-// The other locks of the family, and Curator's of the same kind, at one path.
+// The other kinds of locks, with Curator's of the same kind at one path.
 
 #include "peers.hpp"
 
@@ -22,7 +22,7 @@ void take_turns_with_curator(arena& a, const std::string& kind) {
     take_turns(a, {{paddock_peer, "paddock", kind}, {curator, "curator", kind}}, enough, 1. / 3);
 }
 
-/// One process of each side is killed, wherever it is; the others go on.
+/// One process of each side is killed at any point; the rest go on.
 void survive_kills(arena& a, const std::string& kind) {
     const std::vector<std::string> others{"paddock", "curator"};
     const std::vector<std::string> victims{"paddock-victim", "curator-victim"};
@@ -43,7 +43,7 @@ constexpr int more_than_all_readers = 10; // a writer takes all of it
 
 } // namespace
 
-// paddock's writers turn into readers now and then.
+// paddock's writers downgrade now and then.
 TEST_CASE("paddock's shared_mutex and Curator's InterProcessReadWriteLock respect each other") {
     arena a(patient_server(), more_than_all_readers, {"", protected_name("__WRIT__")});
     take_turns_with_curator(a, "shared_mutex");
@@ -54,12 +54,12 @@ TEST_CASE("paddock's election and Curator's LeaderLatch have one leader at a tim
     take_turns_with_curator(a, "election");
 }
 
-TEST_CASE("readers and writers go on when some of them are killed") {
+TEST_CASE("readers and writers go on when some processes are killed") {
     arena a(patient_server(), more_than_all_readers);
     survive_kills(a, "shared_mutex");
 }
 
-TEST_CASE("an election goes on when some who take part are killed") {
+TEST_CASE("an election goes on when some participants are killed") {
     arena a(patient_server());
     survive_kills(a, "election");
 }
@@ -74,8 +74,8 @@ TEST_CASE("paddock's semaphore of one permit and Curator's InterProcessSemaphore
     take_turns_with_curator(a, "semaphore_mutex");
 }
 
-TEST_CASE("the permits of those who are killed are given to others") {
-    // Curator takes two permits one by one; with fewer of them its two contenders who do could keep
+TEST_CASE("the permits of killed processes go to other processes") {
+    // Curator takes two permits one by one; with fewer of them its two such contenders could keep
     // one each, and wait for ever.
     arena a(patient_server(), 4, {"/locks"});
     survive_kills(a, "semaphore");

@@ -44,7 +44,7 @@ struct judgement {
         result.together = std::max(result.together, result.inside.size());
         if (!e.sequence) return;
         const bool full = e.weight == limit;
-        // A writer that turns into a reader keeps its number.
+        // A writer that downgrades keeps its number.
         if (full ? *e.sequence <= highest : *e.sequence < highest_full)
             complain(e, "was granted with the old number " + std::to_string(*e.sequence));
         highest = std::max(highest, *e.sequence);

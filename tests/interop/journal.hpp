@@ -7,17 +7,17 @@
 #include <string_view>
 #include <vector>
 
-// What contenders in several processes and languages write into one file, and who may judge from it
-// whether they kept out of each other's way. A line is one of
+// The journal that contenders in several processes and languages write, and its check for exclusion
+// and order. A line is one of
 //
-//     in WHO WEIGHT SEQUENCE    has been granted; the sequence of its node, or - if it cannot know
-//     out WHO                   is about to give it back, or to take less of it
-//     gave-up WHO               was not granted in time, or was cancelled
-//     done PROCESS              has ended in good order
-//     dead PROCESS              was killed: whatever it held is over
+//     in CONTENDER WEIGHT SEQUENCE    has been granted; its node's sequence, or - if unknown
+//     out CONTENDER                   is about to release, or to downgrade
+//     gave-up CONTENDER               was not granted in time, or was cancelled
+//     done PROCESS                    has ended in good order
+//     dead PROCESS                    was killed: its holds have ended
 //
-// WHO is PROCESS.NUMBER. Every line is padded to 64 bytes and appended by one write, so lines are
-// in the order in which they were written, and none is torn when its writer is killed: it never
+// CONTENDER is PROCESS.NUMBER. Every line is padded to 64 bytes and appended by one write, so lines
+// are in the order in which they were written, and none is torn when its writer is killed: it never
 // crosses a page.
 
 namespace paddock::test {
@@ -51,7 +51,7 @@ private:
 /// No file is an empty journal.
 std::vector<entry> read_journal(const std::filesystem::path& file);
 
-/// What one process has done.
+/// The counts of one process.
 struct tally {
     int granted = 0;
     int gave_up = 0;
@@ -59,20 +59,20 @@ struct tally {
 };
 
 struct verdict {
-    /// What must not have happened.
+    /// Violations of exclusion or order.
     std::vector<std::string> complaints{};
     std::map<std::string, tally> processes{};
-    /// Who is inside at the end.
+    /// The holders at the end.
     std::map<std::string, int> inside{};
-    /// How many were inside at one time, at most.
+    /// The greatest number of holders at one time.
     std::size_t together = 0;
 
     int granted() const;
 };
 
-/// At most `limit` may be inside, weights added up. Who takes all of it must come after everybody
-/// that was granted before, and others after everybody that took all of it, by sequence numbers:
-/// the order of a mutex, and of readers and writers.
+/// The weights of all holders may add up to `limit` at most. By sequence number, a hold of the
+/// whole limit must come after all holds granted before, and any other hold after all of those: the
+/// order of a mutex, and of readers and writers.
 verdict judge(const std::vector<entry>& entries, int limit);
 
 } // namespace paddock::test

@@ -1,4 +1,4 @@
-// The judge notices what the other tests rely on.
+// The check finds the faults that the other tests look for.
 
 #include "journal.hpp"
 
@@ -6,7 +6,7 @@
 
 using namespace paddock::test;
 
-TEST_CASE("whoever enters while another is inside is noticed") {
+TEST_CASE("the journal shows a grant while another process holds the lock") {
     const entry a{"in", "p.0", 1, 1}, b{"in", "q.0", 1, 2}, out{"out", "p.0"};
     CHECK(judge({a, b}, 1).complaints.size() == 1);
     CHECK(judge({a, out, b}, 1).complaints.empty());
@@ -16,13 +16,13 @@ TEST_CASE("whoever enters while another is inside is noticed") {
     CHECK(judge({a, {"in", "p.0", 1, 3}}, 2).complaints.size() == 1);
 }
 
-TEST_CASE("what a killed process held is over, and what others hold is not") {
+TEST_CASE("a killed process's holds end, and other holds do not") {
     const entry a{"in", "p.0", 1, 1}, b{"in", "pq.0", 1, 2}, dead{"dead", "p"};
     CHECK(judge({a, dead, b}, 1).complaints.empty());
     CHECK(judge({b, dead, a}, 1).complaints.size() == 2); // and too late
 }
 
-TEST_CASE("a grant out of order is noticed, and readers have none among themselves") {
+TEST_CASE("the journal shows a grant out of order, and readers have no order among themselves") {
     const entry reader{"in", "p.0", 1, 5}, writer{"in", "q.0", 3, 6};
     const auto after = [](const entry& first, const entry& second) {
         return judge({first, {"out", first.contender}, second}, 3).complaints.size();

@@ -3,8 +3,8 @@
 Its arguments are those of all peers (peers.hpp). The kinds:
   lock           kazoo's Lock as it is
   waiting_lock   the same, made to wait for the nodes of Curator, paddock, Go and Rust as well
-  curator_lock   a Lock whose nodes are named as Curator's, so that the others wait for it too
-  renamed_lock   the short form of that, which one finds in the field: <32 hex digits>-lock-<number>
+  curator_lock   a Lock whose nodes are named as Curator's, so that other programs wait for it too
+  renamed_lock   the short form of that, which programs in use have: <32 hex digits>-lock-<number>
 """
 import logging
 import os
@@ -18,7 +18,7 @@ from kazoo.client import KazooClient
 from kazoo.exceptions import CancelledError, LockTimeout
 from kazoo.recipe.lock import Lock
 
-PATIENCE = 0.005  # seconds; about as long as it takes to come to the head of the line
+PATIENCE = 0.005  # seconds; about as long as it takes to come to the head of the queue
 
 
 class CuratorLock(Lock):
@@ -61,7 +61,7 @@ class Peer:
         return os.path.exists(self.stop)
 
     def take(self, lock, round_):
-        """In all the ways that a lock can be asked for, one after the other."""
+        """Takes the lock by all of its calls, one after the other."""
         if round_ % 6 == 1:
             return lock.acquire(timeout=PATIENCE)
         if round_ % 6 == 3:
@@ -83,17 +83,17 @@ class Peer:
         while self.given["mode"] != "loop" and not self.told_to_stop():
             time.sleep(PATIENCE)
 
-    def hold(self, lock, who, round_, stay):
-        self.note("in", who, "1", lock.node[-10:])
+    def hold(self, lock, contender, round_, stay):
+        self.note("in", contender, "1", lock.node[-10:])
         stay(round_)
-        self.note("out", who)
+        self.note("out", contender)
         lock.release()
 
     def contend(self, number):
-        who = f"{self.name}.{number}"
+        contender = f"{self.name}.{number}"
         lock = KINDS[self.given["kind"]](self.client, self.given["path"])
         if self.given["mode"] == "twice":
-            self.twice(lock, who)
+            self.twice(lock, contender)
             return
         round_ = 0
         while not self.told_to_stop():
@@ -102,19 +102,19 @@ class Peer:
             except (LockTimeout, CancelledError):
                 granted = False
             if granted:
-                self.hold(lock, who, round_, self.stay)
+                self.hold(lock, contender, round_, self.stay)
             else:
-                self.note("gave-up", who)
+                self.note("gave-up", contender)
             round_ += 1
 
-    def twice(self, lock, who):
+    def twice(self, lock, contender):
         """Takes it, and takes it again when told to stop, with the same Lock object."""
         lock.acquire()
-        self.hold(lock, who, 0, lambda round_: None)
+        self.hold(lock, contender, 0, lambda round_: None)
         while not self.told_to_stop():
             time.sleep(PATIENCE)
         lock.acquire()
-        self.hold(lock, who, 1, lambda round_: None)
+        self.hold(lock, contender, 1, lambda round_: None)
 
     def guarded(self, number):
         try:

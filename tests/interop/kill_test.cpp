@@ -13,7 +13,7 @@ constexpr auto paddock_peer = language::paddock;
 constexpr auto curator = language::curator;
 constexpr auto kazoo = language::kazoo;
 
-/// Whose nodes the server removes soon after they were killed.
+/// A contender with a short session: the server deletes its nodes soon after it was killed.
 peer_terms victim(language program, const std::string& mode) {
     return {program, "victim", program == kazoo ? "curator_lock" : "mutex", 1, mode, 2s};
 }
@@ -25,7 +25,7 @@ void no_complaints(const arena& a) {
 
 } // namespace
 
-TEST_CASE("whoever waits behind a holder that is killed gets the lock, and not before") {
+TEST_CASE("a waiter behind a killed holder is granted the lock, and not before its session ends") {
     for (const auto program : {paddock_peer, curator, kazoo}) {
         CAPTURE(static_cast<int>(program));
         arena a(patient_server());
@@ -33,7 +33,7 @@ TEST_CASE("whoever waits behind a holder that is killed gets the lock, and not b
         a.until_inside("victim");
         a.start({paddock_peer, "paddock"});
         std::vector<std::string> others{"paddock", "other"};
-        // It takes one of Java to see the others from there; Python starts quicker.
+        // Java needs a while to start and see the queue; Python starts quicker.
         if (program == paddock_peer)
             a.start({curator, "other"});
         else
@@ -46,7 +46,7 @@ TEST_CASE("whoever waits behind a holder that is killed gets the lock, and not b
     }
 }
 
-TEST_CASE("whoever stands behind a waiter that is killed is not stopped by it") {
+TEST_CASE("a waiter behind a killed waiter is not stopped by it") {
     for (const auto program : {paddock_peer, curator}) {
         CAPTURE(static_cast<int>(program));
         const auto behind = program == paddock_peer ? curator : paddock_peer;
@@ -66,7 +66,7 @@ TEST_CASE("whoever stands behind a waiter that is killed is not stopped by it") 
     }
 }
 
-TEST_CASE("processes that are killed at any moment neither stop nor disturb the others") {
+TEST_CASE("processes that are killed at any moment neither stop nor disturb other processes") {
     arena a(patient_server());
     const std::vector<std::string> others{"paddock", "kazoo"};
     a.start({paddock_peer, "paddock"});

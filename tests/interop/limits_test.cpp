@@ -1,5 +1,4 @@
-// Which programs exclude each other at one path, and which do not: what the table of README.md
-// says.
+// Which programs exclude each other at one path, and which do not, as in the table of README.md.
 
 #include "peers.hpp"
 
@@ -18,7 +17,7 @@ peer_terms holder(language program, const std::string& name, const std::string& 
     return {program, name, kind, 1, "hold"};
 }
 
-/// The second comes while the first holds, and waits until that one has gone.
+/// The second comes while the first holds, and waits until that one has released the lock.
 void waits(const peer_terms& first, const peer_terms& second) {
     arena a(patient_server());
     a.start(first);
@@ -33,7 +32,7 @@ void waits(const peer_terms& first, const peer_terms& second) {
     CHECK(a.so_far().complaints.empty());
 }
 
-/// The second comes while the first holds, and thinks that it holds, too.
+/// The second comes while the first holds, and is granted the lock, too.
 void does_not_wait(const peer_terms& first, const peer_terms& second) {
     arena a(patient_server());
     a.start(first);
@@ -56,20 +55,20 @@ void until_containers_are_reaped(arena& a) {
 
 } // namespace
 
-TEST_CASE("paddock waits for every kazoo, and no kazoo waits for paddock by itself") {
+TEST_CASE("paddock waits for every kazoo lock; a default kazoo lock does not wait for paddock") {
     waits(holder(kazoo, "kazoo", "lock"), holder(paddock_peer, "paddock", "mutex"));
     does_not_wait(holder(paddock_peer, "paddock", "mutex"), holder(kazoo, "kazoo", "lock"));
     waits(holder(paddock_peer, "paddock", "mutex"), holder(kazoo, "kazoo", "waiting_lock"));
 }
 
-TEST_CASE("with kazoo's names paddock is waited for by every kazoo, and not by Curator") {
+TEST_CASE("every kazoo lock waits for paddock's nodes with kazoo's names; Curator does not") {
     const auto paddock = holder(paddock_peer, "paddock", "kazoo_mutex");
     waits(paddock, holder(kazoo, "kazoo", "lock"));
     waits(holder(curator, "curator", "mutex"), paddock);
     does_not_wait(paddock, holder(curator, "curator", "mutex"));
 }
 
-TEST_CASE("Curator waits for a kazoo with Curator's names only") {
+TEST_CASE("Curator waits only for a kazoo lock with Curator's names") {
     does_not_wait(holder(kazoo, "kazoo", "waiting_lock"), holder(curator, "curator", "mutex"));
     waits(holder(kazoo, "kazoo", "curator_lock"), holder(curator, "curator", "mutex"));
 }

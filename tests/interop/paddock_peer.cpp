@@ -1,5 +1,5 @@
 // The paddock side of the interop tests: contenders on one client, on one thread. Its arguments are
-// those of all peers (peers.hpp); which kinds there are is in paddock_ways.cpp.
+// those of all peers (peers.hpp); paddock_ways.cpp lists the kinds.
 
 #include "journal.hpp"
 #include "paddock_ways.hpp"

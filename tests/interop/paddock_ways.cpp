@@ -36,7 +36,7 @@ way mutex_way(const client& zk, const arguments& given, naming names) {
 asio::awaitable<guard> take_twice(recursive_mutex& lock, owner by) {
     guard outer = co_await lock.lock(by);
     guard inner = co_await lock.lock(by);
-    co_return inner; // which keeps it when the outer one has gone
+    co_return inner; // which keeps it when the outer one is destroyed
 }
 
 way recursive_mutex_way(const client& zk, const arguments& given, int) {
@@ -101,7 +101,7 @@ const std::map<std::string, maker> kinds = {
     {"semaphore_mutex", &semaphore_way}, // Curator's name for one with a single permit
 };
 
-asio::awaitable<guard> change_its_mind(const way& how) {
+asio::awaitable<guard> wait_or_cancel(const way& how) {
     auto first = co_await (how.wait() || pause(patience));
     guard hold;
     if (first.index() == 0) hold = std::move(std::get<0>(first));
@@ -117,13 +117,13 @@ way way_of(const arguments& given, const client& zk, int number) {
 asio::awaitable<guard> take(const way& how, int round) {
     switch (round % 6) {
     case 1:
-        return how.wait_for ? how.wait_for(patience) : change_its_mind(how);
+        return how.wait_for ? how.wait_for(patience) : wait_or_cancel(how);
     case 3:
-        return how.at_once ? how.at_once() : change_its_mind(how);
+        return how.at_once ? how.at_once() : wait_or_cancel(how);
     case 4:
         return how.step_by_step ? how.step_by_step() : how.wait();
     case 5:
-        return change_its_mind(how);
+        return wait_or_cancel(how);
     default:
         return how.wait();
     }

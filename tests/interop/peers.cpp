@@ -25,10 +25,10 @@ using std::chrono::steady_clock;
 
 constexpr auto patience = 30s;
 constexpr auto look_again = 5ms;
-/// How often each side must have given up, so that this has happened at all.
+/// How often each side must have given up.
 constexpr int often = 10;
 constexpr std::size_t enough_said = 4000;
-/// What the server says instead of the session that owns an ephemeral node.
+/// The server's text in place of the session that owns an ephemeral node.
 constexpr auto container_owner = std::numeric_limits<std::int64_t>::min();
 
 fs::path make_folder() {
@@ -144,7 +144,7 @@ void arena::until_inside(const std::string& name) {
 
 void arena::until_more(const std::vector<std::string>& names, int granted, int gave_up) {
     auto before = so_far();
-    until("everybody gets its share", [&] {
+    until("every process gets its share", [&] {
         auto now = so_far();
         return std::all_of(names.begin(), names.end(), [&](const auto& name) {
             auto& old = before.processes[name];
@@ -154,7 +154,7 @@ void arena::until_more(const std::vector<std::string>& names, int granted, int g
     });
 }
 
-std::vector<std::string> arena::line() {
+std::vector<std::string> arena::queue() {
     std::vector<std::string> names;
     if (code_of([&] { names = direct_.children(path_ + shape_.below); }) == zk_code::no_node)
         return {};
@@ -162,12 +162,12 @@ std::vector<std::string> arena::line() {
 }
 
 void arena::until_queue(std::size_t contenders) {
-    until("the line has " + std::to_string(contenders),
-          [&] { return line().size() == contenders; });
+    until("the queue has " + std::to_string(contenders),
+          [&] { return queue().size() == contenders; });
 }
 
 void arena::until_watched() {
-    until("somebody waits for somebody else", [&] {
+    until("a contender watches another one", [&] {
         const auto now = so_far();
         if (!now.complaints.empty()) give_up(now.complaints.front());
         for (const auto& [path, sessions] : watches_by_path(server_.admin_port())) {
@@ -200,7 +200,7 @@ void arena::finish() {
         CHECK_MESSAGE(so_far().processes[name].done, name << " failed: " << said(name));
     }
     until_queue(0);
-    // The sessions of those who were killed may last a little longer.
+    // The sessions of killed processes may last a little longer.
     until("only directories are left", [&] { return left_below(path_) == 0; });
 }
 

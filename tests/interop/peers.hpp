@@ -23,9 +23,9 @@
 //     limit       how much may be inside together: the permits of a semaphore
 //     contenders  how many there are in this process
 //     session     the session timeout in milliseconds
-//     mode        loop: take it and give it back, in every way there is, until told to stop
+//     mode        loop: take and release it, by every call there is, until told to stop
 //                 hold: take it and keep it until told to stop
-//                 twice (kazoo): take it and give it back, at once and again when told to stop
+//                 twice (kazoo): take and release it, at once and again when told to stop
 //     persistent_parents (paddock)  if given, missing parents are made as persistent nodes
 
 namespace paddock::test {
@@ -42,14 +42,14 @@ struct peer_terms {
     bool persistent_parents = false;
 };
 
-/// Where contenders of a kind stand in line, and how one of them is called there.
+/// Where contenders of a kind queue, and the names of their nodes there.
 struct queue_shape {
     std::string below{}; ///< the lock's path
     std::string name = "_c_deadbeef-0000-4000-8000-000000000000-lock-";
 };
 
 /// A server that all test cases share. It deletes no empty containers, so that the sequence numbers
-/// of a line never begin anew.
+/// of a queue never start again.
 zk_server& patient_server();
 
 /// One lock at a path of its own, and the processes that contend for it. They die with this object.
@@ -67,36 +67,36 @@ public:
     foreigner& direct() { return direct_; }
 
     void start(const peer_terms& terms);
-    /// Waits until this process is inside.
+    /// Waits until this process holds the lock.
     void until_inside(const std::string& name);
-    /// Waits until so many stand in line.
+    /// Waits until so many contenders are in the queue.
     void until_queue(std::size_t contenders);
-    /// Waits until somebody in line has a watch on somebody else's node: it has decided to wait.
+    /// Waits until a contender in the queue watches another one's node: it has decided to wait.
     void until_watched();
-    /// Waits until each of these processes has been granted so much more, and has given up as often
-    /// as that.
+    /// Waits until each of these processes has been granted so many more, and has given up as
+    /// often.
     void until_more(const std::vector<std::string>& names, int granted, int gave_up = 0);
     void until(const std::string& what, const std::function<bool()>& predicate);
 
     void tell_to_stop(const std::string& name);
     /// Tells all that run to stop, waits for their orderly end, and checks that they left nothing
-    /// in the line.
+    /// in the queue.
     void finish();
-    /// Like a power cut.
+    /// As by a power cut.
     void kill(const std::string& name);
 
     verdict so_far() const;
-    /// What the process has written to its standard output and error.
+    /// The process's standard output and error.
     std::string said(const std::string& name) const;
     /// Waits until the process has ended, however.
     void until_ended(const std::string& name);
 
-    /// Stands in front of everybody who comes, so that all of them are there when it goes.
+    /// Is first in the queue, so that all contenders have queued when it leaves.
     void block();
     void unblock();
 
 private:
-    std::vector<std::string> line();
+    std::vector<std::string> queue();
     std::size_t left_below(const std::string& directory);
     std::vector<std::string> command(const peer_terms& terms) const;
     [[noreturn]] void give_up(const std::string& why) const;
@@ -117,9 +117,9 @@ private:
     std::string blocker_;
 };
 
-/// All of them contend until each side has been granted `enough` and has given up now and then:
-/// as many were inside together as may be, in order, and each process was granted at least `share`
-/// of it all.
+/// All of them contend until each side has been granted `enough` and has given up now and then: the
+/// full limit was held at one time, grants were in order, and each process got at least the `share`
+/// of them.
 void take_turns(arena& a, const std::vector<peer_terms>& peers, int enough, double share);
 
 } // namespace paddock::test

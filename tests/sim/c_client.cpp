@@ -1,4 +1,4 @@
-// The loop of the simulated C client; what it is asked to send is in c_client_requests.cpp.
+// The loop of the simulated C client; its requests are in c_client_requests.cpp.
 #include "sim/c_client.hpp"
 
 #include <algorithm>
@@ -159,8 +159,7 @@ int c_client::take_session(const packet& p) {
                ", session " + here_->servers().name_of(session_);
     });
     send_watches();
-    // What a send that failed has left behind: the C client sends it now, and does not know the
-    // answers.
+    // The C client sends the leftovers of a failed send now, and does not know their answers.
     for (auto& one : pending_)
         if (!std::exchange(one.sent, true)) transmit(one.what);
     observer_->on_session_event(state::connected);
@@ -210,7 +209,7 @@ void c_client::take_event(const packet& p) {
     if (known) observer_->on_watch(p.type, p.value);
 }
 
-/// The connection is gone, and the C client knows it.
+/// The connection is lost, and the C client knows it.
 int c_client::lose(int rc) {
     const bool was_connected = state_ == state::connected;
     if (was_connected)

@@ -12,10 +12,10 @@
 
 namespace paddock::test::sim {
 
-/// The seam of the C client: native::calls as the real one behaves, with its odd ways. One packet
-/// per process(); a send that fails closes the connection without a word, and what was not sent is
-/// sent on the next one; after a reconnect the watches are asked for in the order of the tables;
-/// silence for two thirds of the session timeout ends a connection.
+/// The seam of the C client: native::calls with the behaviour of the real one. One packet per
+/// process(); a failed send closes the connection silently, and unsent requests go out on the next
+/// one; after a reconnect the watches are set in the order of the tables; silence for two thirds of
+/// the session timeout ends a connection.
 class c_client final : public native::calls {
 public:
     explicit c_client(std::shared_ptr<host> in) : here_(std::move(in)) {}
@@ -87,7 +87,7 @@ private:
     int state_ = native::state::not_connected;
     std::int64_t session_ = 0;
     std::chrono::milliseconds timeout_{0};
-    std::int64_t seen_ = 0; ///< the last zxid that a server has told
+    std::int64_t seen_ = 0; ///< the last zxid of a server's answers
     int xid_ = 0;
     std::deque<pending> pending_;
     watched data_, exist_, child_;

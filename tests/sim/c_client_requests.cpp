@@ -1,4 +1,4 @@
-// What the simulated C client sends.
+// The requests of the simulated C client.
 #include "sim/c_client.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ bool c_client::transmit(request r) {
     return true;
 }
 
-/// What was sent is forgotten by nobody, and what was not is sent on the next connection.
+/// The server keeps requests that were sent; the rest go out on the next connection.
 void c_client::close_silently() {
     socket_->close();
     socket_.reset();
@@ -85,7 +85,7 @@ int c_client::get_acl(const std::string& path, done reply_to) {
 }
 
 int c_client::set_acl(const std::string&, const acl&, std::int32_t, done) {
-    return code::invalid_state; // nobody is denied anything here
+    return code::invalid_state; // no request is denied here
 }
 
 int c_client::remove_watches(const std::string& path, done reply_to) {

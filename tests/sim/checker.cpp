@@ -12,7 +12,7 @@ std::string leaf(const std::string& path) { return path.substr(path.rfind('/') +
 
 bool is_shared(const std::string& name) { return name.find("__READ__") != std::string::npos; }
 
-/// The place in the line that a node's name says.
+/// The place in the queue by a node's name.
 std::optional<std::pair<long, std::string>> place(const std::string& name) {
     constexpr std::size_t digits = 10;
     if (name.size() < digits) return std::nullopt;
@@ -49,8 +49,8 @@ void checker::forget(const host* where) {
     std::erase_if(holdings_, [=](const holding& h) { return h.where == where; });
 }
 
-/// What the client has heard on this connection is older than the end of its node. But the end of a
-/// session is told one node after the other.
+/// The client's last answer on this connection is older than the end of its node. But a server
+/// reports the end of a session one node after the other.
 void checker::check_news(const holding& h) const {
     const auto [end, by_hand] = all_.end_of(path(h), h.session);
     if (by_hand && !h.fresh) return;
@@ -60,7 +60,7 @@ void checker::check_news(const holding& h) const {
              ", though what it has heard is younger than the node's end");
 }
 
-/// Nobody else's node is before it, unless both may have the lock.
+/// No conflicting node is before it.
 void checker::check_order(const holding& h) const {
     const auto own = place(leaf(path(h)));
     const auto* const directory = all_.truth().find(root_ + h.lock->directory);
@@ -91,7 +91,7 @@ bool checker::exists(const holding& h) const {
     return node && node->stat.ephemeral_owner == h.session; // a simple lock's name is used again
 }
 
-/// A guard whose node was deleted by hand cannot know that at once.
+/// A guard learns with a delay that its node was deleted by hand.
 bool checker::counts(const holding& h) const {
     return h.held->valid() && (exists(h) || !all_.end_of(path(h), h.session).by_hand);
 }

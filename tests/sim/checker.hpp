@@ -15,13 +15,13 @@ namespace paddock::test::sim {
 /// A lock that several processes contend for.
 struct contested {
     std::string directory;
-    /// What its nodes have in their names; empty if their numbers do not say who comes first.
+    /// A part of its nodes' names; empty if their numbers do not give the order.
     std::string marker{};
     int permits = 1;
     bool recursive = false; ///< several guards of one node are one holder
 };
 
-/// What somebody has of it.
+/// One hold of it.
 struct holding {
     const contested* lock = nullptr;
     bool exclusive = true;
@@ -30,26 +30,26 @@ struct holding {
     std::int64_t session = 0;
     std::string contender{};
     bool fresh = true; ///< it was not held before; a hold is not watched from the first
-    bool lost = false; ///< it has said so once
+    bool lost = false; ///< it has reported its loss
 };
 
-/// Knows who holds what, and what must never be.
+/// Knows all holds, and checks the promises of the locks.
 class checker {
 public:
     checker(ensemble& all, std::string root) : all_(all), root_(std::move(root)) {}
 
-    /// A guard has come.
+    /// A guard was granted.
     void granted(const holding& h);
-    /// It is about to be downgraded: others may share the lock from now on.
+    /// It is about to be downgraded: readers may share the lock from now on.
     void shared(const guard* held);
-    /// It is about to go.
+    /// It is about to be released.
     void released(const guard* held);
-    /// Nobody has anything of this process any more.
+    /// This process has no hold any more.
     void forget(const host* where);
 
-    /// After everything that happens.
+    /// After each event.
     void look();
-    /// When nobody holds or waits, and time enough has passed.
+    /// When no contender holds or waits, and time enough has passed.
     void look_at_the_end() const;
 
 private:

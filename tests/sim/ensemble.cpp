@@ -22,7 +22,7 @@ ensemble::ensemble(timeline& time, dice& chance, ensemble_options options)
     pulse();
 }
 
-/// What is still under way keeps its connection alive.
+/// A message under way keeps its connection alive.
 ensemble::~ensemble() {
     for (const auto& weak : sockets_)
         if (const auto one = weak.lock()) one->forget();
@@ -135,7 +135,7 @@ bool ensemble::administrator(const request& r) {
     return true;
 }
 
-/// Its session is over at once, as if it had said so itself.
+/// Its session ends at once, as if the client had closed it.
 void ensemble::kill(std::int64_t session) {
     const int number = leader();
     if (number < 0) return;

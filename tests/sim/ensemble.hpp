@@ -14,7 +14,7 @@
 
 namespace paddock::test::sim {
 
-/// Something happened that must not happen.
+/// A promise was broken.
 struct violation : std::runtime_error {
     using runtime_error::runtime_error;
 };
@@ -35,7 +35,7 @@ struct ensemble_options {
     int broken_one_in = 0;
 };
 
-/// Some servers, what is between them, and what is true: what a majority has agreed to.
+/// Some servers, the network between them, and the truth: the transactions of a majority.
 class ensemble {
 public:
     ensemble(timeline& time, dice& chance, ensemble_options options);
@@ -63,12 +63,12 @@ public:
     int majority() const noexcept { return options_.servers / 2 + 1; }
     std::int64_t wall_milliseconds() const;
     void committed(std::size_t index, const logged& t);
-    void join(int one, int other); ///< what one sends the other arrives from now on
+    void join(int one, int other); ///< messages between the two arrive from now on
     bool joined(int one, int other) const { return links_.at({one, other})->open; }
     void disconnect(int one, int other);
     void step_down(int leader);
 
-    // What is true.
+    // The truth.
     const tree& truth() const noexcept { return truth_; }
     /// How a session's node of this path has ended.
     struct ended {
@@ -76,16 +76,16 @@ public:
         bool by_hand = false;  ///< an administrator deleted it, or killed the session
     };
     ended end_of(const std::string& path, std::int64_t owner) const;
-    /// Where the node is that has taken this one's place in one transaction, if one has.
+    /// The node that replaced this one in one transaction, if there is one.
     std::string now_at(const std::string& path, std::int64_t owner) const;
-    /// A short name for a session, for people.
+    /// A short name for a session, to print.
     std::string name_of(std::int64_t session) const;
-    /// What is watched, and by which session.
+    /// The watches, with their sessions.
     std::string watches() const;
     /// The transactions so far, from this one on.
     std::string story_of(std::size_t index) const;
 
-    // What may go wrong. Each of them passes.
+    // Faults. Each of them ends by itself.
     void cut_off(int server, duration how_long, bool at_once);
     void restart(int server, duration down);
     void stall_requests(int server, duration how_long);
@@ -95,7 +95,7 @@ public:
     /// Deletes the empty containers, as the leader does from time to time.
     void reap();
     void heal();
-    int leader() const; ///< that the others follow; -1 if there is none
+    int leader() const; ///< that a majority follows; -1 if there is none
 
 private:
     struct link {

@@ -1,4 +1,4 @@
-// Who leads, who follows, and what may happen to that.
+// Leaders and followers, and the faults between them.
 #include "sim/ensemble.hpp"
 #include "sim/leader.hpp"
 
@@ -40,10 +40,10 @@ void ensemble::part(int one, int other) {
     }
 }
 
-/// The connection between two servers is no more: what is under way in it is lost.
+/// The connection between two servers breaks: messages under way in it are lost.
 void ensemble::disconnect(int one, int other) {
     part(one, other);
-    if (!reachable(one) || !reachable(other)) return; // who cannot hear, cannot hear that
+    if (!reachable(one) || !reachable(other)) return; // they do not notice
     for (const auto& [a, b] : {std::pair(one, other), std::pair(other, one)}) {
         if (at(a).is() == server::role::following && at(a).follows() == b) lose_leader(a);
         if (auto* const leads = at(a).leading()) leads->dismiss(b);
@@ -70,12 +70,12 @@ void ensemble::step_down(int number) {
     });
 }
 
-/// Nobody hears from it, and it hears from nobody. At once: the others see their connections
-/// reset; else all that is said is held back, until somebody loses patience. Clients are not cut.
+/// Cuts a server off from all servers. At once: they see their connections reset; else all messages
+/// are held, until a timeout. Clients are not cut off.
 void ensemble::cut_off(int number, duration how_long, bool at_once) {
     time_.note([&] {
         return "server " + std::to_string(number) + " is cut off" +
-               (at_once ? ", and the others know it" : "");
+               (at_once ? ", and all servers know it" : "");
     });
     auto& end = cut_until_[static_cast<std::size_t>(number)];
     end = std::max(end, time_.now() + how_long);
@@ -118,8 +118,7 @@ void ensemble::heal() {
             until = std::min(until, time_.now());
 }
 
-/// Whoever looks for a leader finds the one that there is, or, together with enough others, makes
-/// a new one.
+/// A server that looks for a leader finds the present one, or elects a new one with a majority.
 void ensemble::consider_election() {
     const auto looking = std::count_if(servers_.begin(), servers_.end(), [&](const auto& one) {
         return one->is() == server::role::looking && reachable(one->id);

@@ -11,8 +11,8 @@ namespace paddock::test::sim {
 
 namespace {
 
-/// At most one event of the timeline at a time: who arms it again for later is found too early, and
-/// looks again.
+/// At most one event of the timeline at a time: a timer that was armed again for later fires too
+/// early, and waits again.
 class virtual_timer final : public timer {
 public:
     explicit virtual_timer(std::shared_ptr<host> in)

@@ -17,8 +17,8 @@ constexpr std::uint64_t normal_run = 10'000;
 
 } // namespace
 
-TEST_CASE("in every history the locks keep their promises") {
-    const auto found = search(asked().first, asked().seeds.value_or(normal_run));
+TEST_CASE("the locks keep their promises in every history") {
+    const auto found = search(options().first, options().seeds.value_or(normal_run));
     MESSAGE(found.histories << " histories in " << found.seconds << " s, "
                             << static_cast<double>(found.histories) / found.seconds
                             << " per second");
@@ -28,7 +28,7 @@ TEST_CASE("in every history the locks keep their promises") {
     FAIL("--seed " << found.seed << ": " << found.fault << '\n' << story);
 }
 
-TEST_CASE("the same seed is the same history") {
+TEST_CASE("the same seed gives the same history") {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
         std::string once, again;
         run_history(seed, &once);

@@ -10,10 +10,10 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::size_t too_many_steps = 3'000'000; ///< a bad network alone takes 600'000
-constexpr auto patience = 10min; ///< of those who ask, when nothing is in their way any more
-constexpr auto sweep = 75s;      ///< a tainted directory is searched again a minute after
+constexpr auto patience = 10min;                  ///< of the callers, once all faults have ended
+constexpr auto sweep = 75s; ///< a tainted directory is searched again a minute after
 
-/// With a root as long as that there is room in the smallest budget for two nodes of a client.
+/// With a root of this length the smallest budget has room for two nodes of a client.
 constexpr std::size_t long_root = 300;
 
 std::string servers_of(int count, bool by_name) {
@@ -41,7 +41,7 @@ history::history(std::uint64_t seed, std::function<void(const std::string&)> not
                  what);
         };
     pace_ = chance_.between(1ms, 3ms) * (1 << chance_.below(11));
-    // Long enough for another leader to end the sessions that the old one does not know to be over.
+    // Long enough for another leader to end the expired sessions that the old one does not end.
     if (troubles_[usurpers]) pace_ = servers_.tick() * (1 + chance_.below(2));
     length_ = pace_ * (20 + chance_.below(60));
     const int count = 1 + chance_.below(3);
@@ -100,7 +100,7 @@ void history::plan_jobs() {
     const int count = 3 + chance_.below(12);
     for (int n = 0; n < count; ++n)
         time_.after(chance_.between(duration(0), length_), [this] {
-            if (!calm_) anybody().begin(random_job());
+            if (!calm_) any_process().begin(random_job());
         });
 }
 
@@ -129,7 +129,7 @@ void history::misfortune() {
 }
 
 void history::befall(trouble what) {
-    auto& chosen = anybody();
+    auto& chosen = any_process();
     const int server = chance_.below(servers_.size());
     const auto a_while = soon() * (1 + chance_.below(20));
     switch (what) {
@@ -184,7 +184,7 @@ void history::kick(bool deletes) {
     const auto& path = chance_.any_of(nodes);
     if (path == root_ + locks_.simple.directory) return deletes ? kick_simple(path) : void();
     request order{.what = deletes ? verb::remove : verb::set, .path = path};
-    if (chance_.one_in(2)) order.data = "__REVOKE__"; // all that Curator's Revoker does
+    if (chance_.one_in(2)) order.data = "__REVOKE__"; // as Curator's Revoker does
     servers_.administrator(order);
 }
 
@@ -199,7 +199,7 @@ void history::kick_simple(const std::string& path) {
     servers_.administrator(both);
 }
 
-/// A server keeps what it was asked to itself for a while, and its client goes elsewhere.
+/// A server holds its requests for a while, and its client moves to another server.
 void history::move(process& chosen) {
     if (!chance_.one_in(4)) return;
     const auto a_while = soon();
@@ -226,7 +226,7 @@ void history::step_until(time_point end) {
     }
 }
 
-/// Nothing bad happens any more: whoever asks is served, and nothing is left in the end.
+/// All faults end: every caller is served, and nothing is left in the end.
 void history::calm_down() {
     time_.note([] { return std::string("calm"); });
     calm_ = true;

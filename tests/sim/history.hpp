@@ -13,8 +13,7 @@
 
 namespace paddock::test::sim {
 
-/// One random history: some processes and their locks, and whatever may happen to them. Everything
-/// is decided by the seed.
+/// One random history: some processes, their locks and their faults. The seed decides everything.
 class history {
 public:
     explicit history(std::uint64_t seed, std::function<void(const std::string&)> note = {});
@@ -59,7 +58,7 @@ private:
     template <typename Predicate>
     void step_until(Predicate reached, const std::string& what);
     bool idle() const;
-    process& anybody() { return *chance_.any_of(processes_); }
+    process& any_process() { return *chance_.any_of(processes_); }
     duration soon() { return chance_.between(duration(0), pace_); }
 
     timeline time_;

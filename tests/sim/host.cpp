@@ -58,7 +58,7 @@ void host::turn() {
     }
 }
 
-/// What the strand does next; nothing if it has to wait. A round is not interrupted.
+/// The strand's next task; none if it has to wait. A round is not interrupted.
 unique_function<void()> host::next() {
     if (round_.empty() && std::exchange(ends_round_, false)) round_.swap(behind_);
     const bool free = (!tasks_.empty() && !crowded()) || !behind_.empty();

@@ -16,12 +16,12 @@
 
 namespace paddock::test::sim {
 
-/// What one process has of the world: an event loop, a clock, a network. Its client's strand and
-/// its own handlers run in turns, one thing at a time, in an order that is left to chance.
+/// One process's environment: an event loop, a clock, a network. Its client's strand and its own
+/// handlers run in turns, one task at a time, in a random order.
 ///
-/// So is the order of what comes to the strand, as far as Asio promises none: tasks run in rounds,
-/// one after the other, but a timer or a connection may be earlier or later than any round, and
-/// while many tasks wait time passes.
+/// The order in which tasks come to the strand is random as well, as far as Asio promises none:
+/// tasks run in rounds, one after the other, but a timer or a connection may be earlier or later
+/// than any round, and while many tasks wait time passes.
 class host : public std::enable_shared_from_this<host> {
 public:
     host(ensemble& all, std::string called);
@@ -37,13 +37,13 @@ public:
     void post_behind(unique_function<void()> task);
     /// On the strand: a timer has expired, a connection is ready.
     void happen(unique_function<void()> what);
-    /// There may be something to do for the event loop.
+    /// The event loop may have a task.
     void wake();
-    /// Nothing runs meanwhile, but the clock.
+    /// Only the clock runs meanwhile.
     void pause(duration how_long);
     /// Grows with everything that runs.
     std::uint64_t task() const noexcept { return ran_; }
-    /// Nothing runs any more when so much has.
+    /// No task runs any more after so many.
     void stop_at(std::uint64_t task) noexcept { stop_at_ = task; }
     bool paused() const noexcept { return paused_until_ > all_.time().now(); }
 
@@ -52,17 +52,17 @@ public:
     socket* find(std::uint64_t identity);
     void lose_connection();
     void hold_connection(duration how_long);
-    /// The process is killed: whatever it still does has no effect.
+    /// The process is killed: its later actions have no effect.
     void die();
-    /// Nothing is in its way any more.
+    /// Its faults end.
     void recover();
-    /// Its event loop is destroyed, and with it what waits there.
+    /// Its event loop is destroyed, with the tasks that wait there.
     void end();
     bool dead() const noexcept { return dead_; }
 
-    /// How far the server was of which something was heard last, on this connection.
+    /// The last zxid of the server of the last answer on this connection.
     std::int64_t heard = 0;
-    /// Whether all that can be read is read in one turn, and handlers run when they may.
+    /// Whether one turn reads all packets, and handlers run as soon as they may.
     bool hasty = false;
     bool names_fail = false;
     /// Now and then so many tasks wait that the last of them waits for so long, at most.

@@ -113,7 +113,7 @@ void leader::acknowledged(int number, std::size_t length) {
     commit_what_can_be();
 }
 
-/// What a majority has in its log is done.
+/// Executes the transactions that a majority has in its log.
 void leader::commit_what_can_be() {
     const auto majority = all_.majority();
     while (self_.applied() < self_.log().size()) {
@@ -132,8 +132,8 @@ void leader::commit_what_can_be() {
     }
 }
 
-/// Answered behind what is under way; if nothing is, at once: nobody is asked whether this is still
-/// the leader.
+/// Answered behind the writes under way; without any, at once: the leader does not check that it
+/// still leads.
 void leader::sync(int origin, std::uint64_t ticket) {
     const waiting_sync one{self_.log().size(), origin, ticket};
     if (self_.applied() == self_.log().size())
@@ -146,7 +146,7 @@ void leader::answer_sync(const waiting_sync& s) {
     all_.send(self_.id, s.origin, [ticket = s.ticket](server& at) { at.synced(ticket); });
 }
 
-/// It has the same log from now on, and as much of it done.
+/// It has the same log from now on, executed as far.
 void leader::admit(server& f) {
     all_.join(self_.id, f.id);
     f.log() = self_.log();

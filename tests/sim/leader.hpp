@@ -8,23 +8,23 @@
 
 namespace paddock::test::sim {
 
-/// What a server does as long as it leads, or believes that it does: it decides, asks the quorum,
-/// and knows which sessions are alive.
+/// A server while it leads, or believes that it does: it decides, proposes to the quorum, and knows
+/// which sessions are alive.
 class leader {
 public:
     leader(ensemble& all, server& self, int epoch);
 
-    // Clients' wishes, through one of the servers.
+    // Requests of clients, through one of the servers.
     void open_session(int origin, std::uint64_t ticket, std::int64_t session,
                       std::chrono::milliseconds timeout);
     void prepare(int origin, std::uint64_t ticket, std::int64_t session, const request& r);
     void sync(int origin, std::uint64_t ticket);
-    /// A client has come to another server. Whether its session is alive; from now on only what
-    /// comes through that server is executed.
+    /// A client has moved to another server. Returns whether its session is alive; from now on only
+    /// requests through that server are executed.
     bool revalidate(std::int64_t session, int at);
     void touch(std::int64_t session);
     std::chrono::milliseconds timeout_of(std::int64_t session) const;
-    /// What somebody else decides: an administrator.
+    /// Decisions of an administrator.
     void decide_for(const request& r);
     void expire(std::int64_t session);
 
@@ -38,14 +38,14 @@ public:
     int epoch() const noexcept { return static_cast<int>(next_zxid_ >> 32); }
 
     void pulse();
-    /// What is in the log when it begins was decided by others, and is done now.
+    /// Executes the log of earlier leaders when it begins to lead.
     void begin();
 
 private:
     struct tracked {
         std::chrono::milliseconds timeout;
         time_point expires;
-        int owner = -1; ///< the server through which its writes come; nobody has written yet
+        int owner = -1; ///< the server through which its writes come; -1: none yet
         bool closing = false;
     };
     struct follower {

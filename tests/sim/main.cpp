@@ -6,6 +6,6 @@
 
 int main(int count, char** arguments) {
     using namespace paddock::test::sim;
-    if (read(count, arguments).seed) return tell(*asked().seed);
+    if (read_options(count, arguments).seed) return tell(*options().seed);
     return doctest::Context(count, arguments).run();
 }

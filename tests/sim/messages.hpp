@@ -12,7 +12,7 @@
 
 namespace paddock::test::sim {
 
-/// What ZooKeeper's servers answer.
+/// The answers of ZooKeeper's servers.
 namespace code {
 using namespace native::code;
 inline constexpr int bad_version = -103;
@@ -42,7 +42,7 @@ enum class verb {
     close
 };
 
-/// What a client asks. Of most fields a verb needs only a few.
+/// A client's request. A verb needs only a few of the fields.
 struct request {
     verb what = verb::ping;
     int xid = 0;
@@ -58,13 +58,13 @@ struct request {
     std::vector<std::string> data_watches{}, exist_watches{}, child_watches{};
 };
 
-/// What a server sends: the end of a handshake, an answer, or an event of a watch.
+/// A server's packet: the end of a handshake, an answer, or an event of a watch.
 struct packet {
     enum kind { session, answer, event } what = answer;
     int xid = 0;
     int rc = 0;
     std::int64_t zxid = 0;  ///< of the header; 0 if there is none
-    std::int64_t truth = 0; ///< how far the server was, though it does not say so
+    std::int64_t truth = 0; ///< the server's own zxid, which is not on the wire
     std::string value{};
     std::optional<node_stat> stat{};
     std::vector<std::string> names{};
@@ -84,7 +84,7 @@ struct change {
     bool container = false;
 };
 
-/// What is in the log of every server.
+/// An entry in the log of every server.
 struct txn {
     enum kind { changes, error, open_session, close_session } what = changes;
     std::int64_t zxid = 0;
@@ -96,7 +96,7 @@ struct txn {
     bool multi = false;
     std::chrono::milliseconds timeout{0}; ///< of a new session
 
-    // Who waits for it: a server, and the number it gave the request.
+    // The server that waits for it, and its number of the request.
     int origin = -1;
     std::uint64_t ticket = 0;
 };

@@ -78,7 +78,7 @@ void script::burst(client& caller) {
     gather();
 }
 
-/// What has happened has been told to both.
+/// Both clients have got all events.
 void script::settle() {
     for (auto* const caller : {&one_, &other_}) {
         ++caller->waiting;
@@ -88,7 +88,7 @@ void script::settle() {
     }
 }
 
-/// A reconnected client is told of its watches in the order of its tables.
+/// A reconnected client gets the events of its watches in the order of its tables.
 void script::gather(bool in_any_order) {
     for (auto* const caller : {&one_, &other_}) {
         auto all = std::exchange(caller->log, {});
@@ -97,7 +97,7 @@ void script::gather(bool in_any_order) {
     }
 }
 
-/// What the other one does meanwhile is seen through the watches afterwards.
+/// The watches report afterwards what the other client did meanwhile.
 void script::lose_connection(client& caller, client& other) {
     const bool busy = chance_.one_in(2);
     if (busy) ask(caller); // executed or not: its own node is not looked at again
@@ -141,7 +141,7 @@ std::string script::said(const client& caller, const native::reply& r) const {
             text += ' ' + (zxid == 0 ? "-" : std::to_string(relative(zxid)));
         for (const auto n : {s.version, s.cversion, s.aversion, s.data_length, s.num_children})
             text += ' ' + std::to_string(n);
-        text += s.ephemeral_owner == 0 ? " nobody's" : own ? " own" : " other's";
+        text += s.ephemeral_owner == 0 ? " no owner" : own ? " own" : " other's";
     };
     if (r.stat) add(*r.stat);
     std::vector<std::string> names(r.names.begin(), r.names.end());

@@ -10,13 +10,13 @@
 
 namespace paddock::test::sim {
 
-/// A random script of requests of two clients, carried out somewhere. What it writes down is the
-/// same wherever that is: transactions are counted from the first, sessions are `own` or `other`.
+/// A random script of requests of two clients, for any world. Its record is the same in every
+/// world: transactions are counted from the first, sessions are `own` or `other`.
 class script {
 public:
     script(place& where, std::uint64_t seed, std::string root);
 
-    /// One line for each answer and event, in the order in which its client has got them.
+    /// One line for each answer and event, in the order in which its client got them.
     std::vector<std::string> run();
 
 private:
@@ -28,7 +28,7 @@ private:
         std::string name;
         std::vector<std::string> log;
         int waiting = 0;
-        bool counts = true; ///< what is asked now is written down
+        bool counts = true; ///< whether requests are recorded now
     };
 
     void open(client& caller);

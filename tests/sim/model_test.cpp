@@ -1,5 +1,5 @@
-// The model is what it is a model of: the same random scripts, carried out by the simulated C
-// client on a simulated server and by the real one on a real server, are answered in the same way.
+// The model behaves like the original: the same random scripts get the same answers from the
+// simulated C client and server as from the real ones.
 
 #include "sim/model_script.hpp"
 #include "support/zk_server.hpp"

@@ -19,7 +19,7 @@ public:
     virtual ~place() = default;
     virtual std::unique_ptr<native::calls> make() = 0;
     virtual std::string address() const = 0;
-    /// Gives a handle the time to do something.
+    /// Gives a handle time to process its packets.
     virtual void turn(native::calls& c) = 0;
 };
 

@@ -1,11 +1,11 @@
-// Runs histories of a library with a planted bug. Succeeds when one of them goes wrong.
+// Runs histories of a library with a planted bug. Succeeds when one of them breaks a promise.
 #include "sim/runner.hpp"
 
 #include <iostream>
 
 int main(int count, char** arguments) {
     using namespace paddock::test::sim;
-    if (read(count, arguments).seed) return tell(*asked().seed);
+    if (read_options(count, arguments).seed) return tell(*options().seed);
     constexpr std::uint64_t enough = 100'000;
     const auto found = search(1, enough);
     if (found.fault.empty()) {

@@ -40,7 +40,7 @@ struct process::call {
     ticket place{};
     guard held{};
     guard_set all{};
-    int completions = 0; ///< of what was asked last
+    int completions = 0; ///< of the last call
     int unlocked = 0;
     int downgraded = 0;
     int under_way = 1; ///< operations, and the time between them
@@ -81,7 +81,7 @@ void process::leave() {
     under_way_ = 1;
     for (const auto& c : std::exchange(calls_, {})) {
         check_.released(&c->held);
-        if (c->completions == 0) ++under_way_; // it will be told
+        if (c->completions == 0) ++under_way_; // it will complete
         c->held = guard();
     }
     client_->close([this, session = client_->session_id(),
@@ -135,7 +135,7 @@ void process::begin(const job& what) {
     });
 }
 
-/// What is completed once, and may be cancelled until then.
+/// An operation that completes once, and may be cancelled until then.
 template <typename What>
 auto process::answer_of(const call_ptr& c, void (process::*got)(const call_ptr&, What)) {
     c->completions = 0;

@@ -35,7 +35,7 @@ struct contested_locks {
     contested recursive{"/locks/g", "-lock-", 1, true};
 };
 
-/// One call of the application: how it asks for which lock, and what it does with it.
+/// One call of the application: which lock, which form of the call, and what it does with the hold.
 struct job {
     enum kind {
         mutex,
@@ -69,7 +69,7 @@ public:
     process& operator=(const process&) = delete;
 
     void begin(const job& what);
-    /// Drops everything at once, and closes its client: then nothing of its session is left.
+    /// Drops all objects at once, and closes its client: then its session ends.
     void leave();
     /// As kill -9: the session lives on until it times out.
     void die();

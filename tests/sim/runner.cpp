@@ -10,20 +10,20 @@
 
 namespace paddock::test::sim {
 
-wishes& asked() {
-    static wishes all;
+run_options& options() {
+    static run_options all;
     return all;
 }
 
-const wishes& read(int count, char** arguments) {
+const run_options& read_options(int count, char** arguments) {
     for (int n = 1; n + 1 < count; ++n) {
         const std::string_view name = arguments[n];
         const auto number = [&] { return std::strtoull(arguments[n + 1], nullptr, 0); };
-        if (name == "--seed") asked().seed = number();
-        if (name == "--seeds") asked().seeds = number();
-        if (name == "--first") asked().first = number();
+        if (name == "--seed") options().seed = number();
+        if (name == "--seeds") options().seeds = number();
+        if (name == "--first") options().first = number();
     }
-    return asked();
+    return options();
 }
 
 std::string run_history(std::uint64_t seed, std::string* story) {

@@ -6,31 +6,31 @@
 
 namespace paddock::test::sim {
 
-/// What the command line asks for: `--seed N` tells the story of one history, `--seeds N` runs so
-/// many, `--first N` begins with this one.
-struct wishes {
+/// The options of the command line: `--seed N` prints one history, `--seeds N` runs so many,
+/// `--first N` begins with this one.
+struct run_options {
     std::optional<std::uint64_t> seed{};
     std::optional<std::uint64_t> seeds{};
     std::uint64_t first = 1;
 };
-wishes& asked();
-const wishes& read(int count, char** arguments);
+run_options& options();
+const run_options& read_options(int count, char** arguments);
 
-/// What went wrong in the history of this seed; nothing if it is well. The story is written only if
-/// somebody wants it.
+/// Returns the fault of this seed's history; empty if there is none. Writes the story if `story` is
+/// given.
 std::string run_history(std::uint64_t seed, std::string* story = nullptr);
 
-/// Prints the story of one history; returns what main() is to.
+/// Prints the story of one history; returns the result of main().
 int tell(std::uint64_t seed);
 
 struct finding {
     std::uint64_t histories = 0;
-    std::uint64_t seed = 0; ///< of the first that went wrong
+    std::uint64_t seed = 0; ///< of the first fault
     std::string fault{};    ///< empty if none did
     double seconds = 0;
 };
 
-/// Runs histories until one goes wrong.
+/// Runs histories until one has a fault.
 finding search(std::uint64_t first, std::uint64_t count);
 
 } // namespace paddock::test::sim

@@ -110,7 +110,7 @@ void server::to_leader(std::uint64_t ticket, std::int64_t session, request r) {
     });
 }
 
-/// What is not waited for is answered at once, in the order in which the session asked.
+/// Answers requests without a wait at once, in the order of the session's requests.
 void server::advance(connection& c) {
     while (!c.queue.empty()) {
         auto& first = c.queue.front();
@@ -180,7 +180,7 @@ void server::fire(const sight& seen) {
     }
 }
 
-/// The end of a write of one of our clients.
+/// The end of a write of one of this server's clients.
 void server::answer(const txn& t) {
     const auto known = tickets_.find(t.ticket);
     if (known == tickets_.end()) return;
@@ -238,7 +238,7 @@ void server::drop(std::uint64_t connection) {
     peer->hang_up();
 }
 
-/// A session has one connection to a server, and what was not read from an older one is lost.
+/// A session has one connection to a server; unread packets of an older one are lost.
 void server::drop_older(std::int64_t session, std::uint64_t connection) {
     std::vector<std::uint64_t> older;
     for (const auto& [number, c] : connections_)

@@ -21,8 +21,8 @@ class leader;
 
 using logged = std::shared_ptr<const txn>;
 
-/// One server: what it knows of the tree, and the clients that are connected to it. As leader or
-/// follower it is a part of the ensemble; else it serves nobody.
+/// One server: its view of the tree, and its connected clients. As leader or follower it is a part
+/// of the ensemble; else it serves no client.
 class server {
 public:
     server(ensemble& all, int id);
@@ -44,18 +44,19 @@ public:
     void revalidated(std::uint64_t connection, std::int64_t session, bool valid,
                      std::chrono::milliseconds timeout);
 
-    // The ensemble's ups and downs.
+    // Elections and faults of the ensemble.
     void lead(int epoch, const std::vector<server*>& followers);
     void follow(server& leader);
     void look_for_leader();
-    /// Who has the greatest leads: the last epoch that it took part in, then the last transaction.
+    /// The server with the greatest rank leads: the last epoch that it took part in, then the last
+    /// transaction.
     std::pair<int, std::int64_t> credentials() const {
         return {epoch_, log_.empty() ? 0 : log_.back()->zxid};
     }
     void pulse();
     void hear_leader() { heard_ = time_.now(); }
-    /// The requests of clients wait here for so long before they go on to the leader, while what
-    /// else there is to say to it goes on.
+    /// The requests of clients wait here for so long before they go on to the leader; other
+    /// messages to it do not wait.
     void stall_requests(time_point until) { requests_.hold_until(until); }
 
     void apply_next();
@@ -75,7 +76,7 @@ public:
 private:
     struct pending {
         request what;
-        std::uint64_t ticket = 0; ///< of what is not answered from here
+        std::uint64_t ticket = 0; ///< of a request that the leader answers
         bool done = false;
     };
     struct connection {

@@ -1,4 +1,4 @@
-// What a server answers from what it has: reads, and the watches that come with them.
+// Answers from a server's own view: reads, and the watches that come with them.
 #include "sim/server.hpp"
 
 namespace paddock::test::sim {
@@ -49,7 +49,7 @@ packet server::read(connection& c, const request& r) {
     }
 }
 
-/// In the order of the tables, not of what happened.
+/// In the order of the tables, not of the events.
 void server::set_watches(connection& c, const request& r) {
     const auto tell = [&](native::watch_type type, const std::string& path) {
         c.peer->push({.what = packet::event, .truth = view_.zxid(), .value = path, .type = type});

@@ -1,4 +1,4 @@
-// A server among the others.
+// A server's role in the ensemble.
 #include "sim/ensemble.hpp"
 #include "sim/leader.hpp"
 #include "sim/server.hpp"
@@ -23,8 +23,7 @@ void server::follow(server& leads) {
     leads.leading()->admit(*this);
 }
 
-/// Without a leader a server serves nobody. What its clients had asked, and nobody else has heard
-/// of, is forgotten.
+/// Without a leader a server serves no client. It forgets the requests that no other server knows.
 void server::look_for_leader() {
     role_ = role::looking;
     leader_id_ = -1;

@@ -11,8 +11,8 @@ namespace paddock::test::sim {
 
 class ensemble;
 
-/// A client's connection to a server, both ends of it and what is under way in between. Everything
-/// in the first part is the client's end, everything in the second the server's.
+/// A client's connection to a server: both ends, and the messages under way. The first part is the
+/// client's end, the second the server's.
 class socket : public std::enable_shared_from_this<socket> {
 public:
     socket(ensemble& all, std::uint64_t identity, int server);
@@ -29,7 +29,7 @@ public:
     void shake_hands(std::int64_t session, std::chrono::milliseconds timeout, std::int64_t seen);
     /// False if the operating system refuses at once.
     bool send(request r);
-    /// What was sent arrives, then the end.
+    /// Sent packets arrive, then the end.
     void close();
     /// The client's own shutdown(SHUT_RDWR).
     void shut_down();
@@ -41,9 +41,9 @@ public:
     void push(packet p);
     void hang_up();
 
-    // --- what happens to connections ---
+    // --- faults of connections ---
 
-    /// Is lost, at each end at another moment; some of what is under way still arrives.
+    /// Is lost, at each end at another moment; some of the packets under way still arrive.
     void lose();
     void hold_until(time_point when);
     /// Nothing arrives any more.

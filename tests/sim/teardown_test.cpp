@@ -1,5 +1,5 @@
 // Coroutines that use the locks are stopped after n handlers, for every n, and destroyed with their
-// event loop: in no moment is anything used that is gone. (The sanitizers look.)
+// event loop: no destroyed object is ever used. (The sanitizers check.)
 
 #include "session/make_core.hpp"
 #include "sim/c_client.hpp"
@@ -201,7 +201,7 @@ std::uint64_t play(scenario what, std::uint64_t handlers, bool& ended) {
 
 } // namespace
 
-TEST_CASE("whatever is under way can be destroyed at every moment") {
+TEST_CASE("all operations can be destroyed at every moment") {
     static const std::pair<std::string, scenario> all[] = {{"hand over", hand_over},
                                                            {"run out of time", run_out_of_time},
                                                            {"cancel", cancel},

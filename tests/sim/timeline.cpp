@@ -32,7 +32,7 @@ void channel::hold_until(time_point when) {
     const bool earlier = when < state_->held;
     state_->held = when;
     if (!earlier) return;
-    state_->awake = false; // what waits for the later time finds nothing to do
+    state_->awake = false; // the event of the later time has no work
     state_->wake();
 }
 
@@ -54,7 +54,7 @@ void channel::state::wake() {
 void channel::state::arrive() {
     if (first < under_way.size() && under_way[first].first <= time.now() && held <= time.now()) {
         const auto what = std::make_unique<unique_function<void()>>(
-            std::move(under_way[first++].second)); // it may send, or lose everything
+            std::move(under_way[first++].second)); // it may send, or lose all packets
         if (first == under_way.size()) {
             under_way.clear();
             first = 0;

@@ -12,24 +12,24 @@
 
 namespace paddock::test::sim {
 
-/// Virtual time: what shall happen, in the order of its times, then of its coming.
+/// Virtual time: coming events in the order of their times, then of their insertion.
 class timeline {
 public:
     timeline() { latest = this; }
     time_point now() const noexcept { return now_; }
-    /// Of the one that was made last: for guards, which ask a clock that belongs to nobody.
+    /// Of the one that was made last: for guards, which read a process-wide clock.
     static time_point latest_now() noexcept { return latest->now_; }
 
     void at(time_point when, unique_function<void()> what);
     void after(duration delay, unique_function<void()> what) { at(now_ + delay, std::move(what)); }
 
-    /// Lets the next thing happen; false if there is none.
+    /// Runs the next event; false if there is none.
     bool step();
     std::size_t steps() const noexcept { return steps_; }
 
-    /// Who wants to know what happens; costs nothing as long as nobody does.
+    /// Listens to events; costs nothing without a listener.
     unique_function<void(const std::string&)> listener;
-    /// `describe` returns the text; it is called only if somebody listens.
+    /// `describe` returns the text; it is called only if there is a listener.
     template <typename Describe>
     void note(Describe describe) {
         if (listener) listener(describe());
@@ -54,7 +54,7 @@ private:
     std::vector<event> events_; ///< a heap
 };
 
-/// One direction of a connection: what is sent arrives later, in its order, or never.
+/// One direction of a connection: messages arrive later, in their order, or never.
 class channel {
 public:
     explicit channel(timeline& time) : state_(std::make_shared<state>(time)) {}
@@ -65,7 +65,7 @@ public:
     void send(duration delay, unique_function<void()> arrive);
     /// Nothing arrives before then.
     void hold_until(time_point when);
-    /// What is under way never arrives.
+    /// Messages under way never arrive.
     void lose() noexcept;
 
 private:

@@ -166,7 +166,7 @@ txn decide(const tree& so_far, const request& r, std::int64_t session) {
         return t;
     }
     t.multi = true;
-    tree after = so_far; // each step sees what the ones before it have done
+    tree after = so_far; // each step sees the changes of the steps before it
     for (std::size_t n = 0; n < r.steps.size(); ++n) {
         const auto before = t.steps.size();
         if (const int rc = decide_one(after, r.steps[n], session, t.steps); rc != code::ok) {

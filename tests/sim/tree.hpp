@@ -12,13 +12,13 @@
 
 namespace paddock::test::sim {
 
-/// What a watch could see of a change.
+/// The part of a change that a watch can see.
 struct sight {
     native::watch_type type;
     std::string path;
 };
 
-/// What the ensemble keeps: nodes, and the sessions that are not over.
+/// The ensemble's state: nodes, and living sessions.
 class tree {
 public:
     struct node {
@@ -30,13 +30,13 @@ public:
 
     tree();
 
-    /// Executes what was decided; appends what watches could see, in the servers' order.
+    /// Executes a decided change; appends its visible parts, in the servers' order.
     void apply(const txn& t, std::vector<sight>* seen = nullptr);
     void apply(const change& c, std::int64_t zxid, std::int64_t time, std::vector<sight>* seen);
 
     const node* find(const std::string& path) const;
     bool exists(const std::string& path) const { return nodes_.contains(path); }
-    /// As a server tells it.
+    /// As a server answers it.
     node_stat stat(const node& n) const;
     const std::map<std::string, node>& nodes() const noexcept { return nodes_; }
 
@@ -58,8 +58,8 @@ private:
 
 std::string parent_of(const std::string& path);
 
-/// Decides what becomes of a write, as the leader does before anybody is asked: the changes, or
-/// the error. The tree is the leader's idea of what will have been done by then.
+/// Decides a write, as the leader does before it proposes it: the changes, or the error. The tree
+/// is the leader's, with all decided changes.
 txn decide(const tree& so_far, const request& r, std::int64_t session);
 
 } // namespace paddock::test::sim

@@ -10,15 +10,15 @@
 
 namespace paddock::test {
 
-/// A cancellation meets a grant, round after round: it comes before the news that grants the lock,
-/// together with it, or a moment later. That moment approaches the grant from both sides, so either
-/// wins sometimes, however slow the machine is.
+/// A cancellation races a grant, round after round: it comes before the answer that grants the
+/// lock, together with it, or a moment later. That moment approaches the grant from both sides, so
+/// either wins sometimes, however slow the machine is.
 class cancel_race {
 public:
     cancel_race(asio::any_io_executor executor, fault_proxy& proxy)
         : executor_(std::move(executor)), proxy_(proxy) {}
 
-    /// `a` waits; `free_it` makes the server send the news. Whatever it is granted is given back.
+    /// `a` waits; `free_it` makes the server send that answer. A granted lock is released.
     template <class Free>
     asio::awaitable<void> meet(std::size_t round, lock_call a, Free free_it) {
         proxy_.hold(direction::down);
@@ -26,7 +26,7 @@ public:
         co_await eventually([&] { return proxy_.waiting(direction::down) > 0; });
         if (round % 3 == 0) a->cancel();
         proxy_.release(direction::down);
-        // Not with a timer: after it whatever has arrived would be heard first.
+        // Not with a timer: the loop would handle arrived packets before it.
         const auto end = std::chrono::steady_clock::now() + pause_;
         while (round % 3 == 2 && std::chrono::steady_clock::now() < end)
             co_await asio::post(executor_, asio::use_awaitable);

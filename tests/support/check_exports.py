@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Usage: check_exports.py LIBRARY HEADERS
 
-What a shared library exports belongs to everybody: another copy of Boost.JSON in the program would be mixed
+Exported symbols are shared by the whole program: another copy of Boost.JSON in the program would be mixed
 with ours. So only what the public headers mark may be seen, and what Asio shares between shared objects."""
 
 import pathlib

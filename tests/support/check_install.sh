@@ -1,7 +1,7 @@
 #!/bin/sh
 # Usage: check_install.sh SOURCE_DIR BUILD_DIR COMPILER...
 # Installs paddock into an empty folder, as a shared and as a static library, and compiles, links and runs
-# programs outside the tree with nothing but what pkg-config says, against a real server.
+# programs outside the tree with the flags of pkg-config only, against a real server.
 set -eu
 
 root=$1
@@ -46,7 +46,7 @@ cat >"$folder/other-boost/boost/version.hpp" <<EOF
 #undef BOOST_VERSION
 #define BOOST_VERSION 999900
 EOF
-# A file that only hears of errors is refused as well: it may be linked with others of the right Boost.
+# A file that includes only error.hpp is refused as well: it may be linked with files of the right Boost.
 cat >"$folder/tiny.cpp" <<EOF
 #include <paddock/error.hpp>
 int main() { return paddock::error_code(paddock::errc::closed).value() == 0; }

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Usage: check_neighbours.sh SOURCE_DIR BUILD_DIR COMPILER...
 # Programs that have libzookeeper_mt as well, whose functions have the names of those that paddock calls. The
-# shared library has a C client of its own, which nothing can take the place of; elsewhere paddock works or refuses
-# to, and says why.
+# shared library has its own C client, which no other library can replace; elsewhere paddock works, or refuses to
+# with the reason.
 set -eu
 
 root=$1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Usage: check_packages.sh SOURCE-ROOT
-# What need_packages does on machines that this one is not: bare, and with or without the right to install.
-# The commands that it calls are stand-ins, which write down how they were called.
+# need_packages on other kinds of machines: bare, and with or without the right to install.
+# The commands that it calls are stand-ins, which record their arguments.
 set -eu
 root=$1
 folder=$(mktemp -d)
@@ -39,7 +39,7 @@ new_machine() { # user id, status of sudo
 
 ask() { # packages…
   (
-    # Nothing else is there.
+    # No other command exists.
     PATH=$folder/bin
     unset DEBIAN_FRONTEND
     need_packages "$@"
@@ -62,25 +62,25 @@ install='apt-get install -y --no-install-recommends --no-remove g++ default-jre-
 $install (noninteractive)"
 
   new_machine 1000 0
-  ask $wanted || fail "who has sudo installs"
+  ask $wanted || fail "with sudo the packages are installed"
   called "sudo -n
 $update
 sudo -n
 $install (noninteractive)"
 
   new_machine 1000 1
-  ! ask $wanted || fail "who may not install hears of it"
+  ! ask $wanted || fail "without the right to install it fails"
   called ''
-  grep -qxF "  sudo apt-get update && sudo $install" "$folder/said" || fail "who may not install is told the line"
+  grep -qxF "  sudo apt-get update && sudo $install" "$folder/said" || fail "without the right to install it prints the command"
 
   new_machine 0 1
   stand_in g++ ''
   stand_in java ''
-  ask $wanted || fail "what is there as a command is not asked for"
+  ask $wanted || fail "a package whose command exists is not installed"
   called "$update
 apt-get install -y --no-install-recommends --no-remove libzookeeper-java (noninteractive)"
 
-  # What Debian says of packages that are not installed, and of one that is.
+  # Debian's output for packages that are not installed, and of one that is.
   installed='deinstall ok config-files unknown ok not-installed install ok installed '
   new_machine 0 1
   ask libboost1.81-dev || fail "a later Boost will do"

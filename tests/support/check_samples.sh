@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs every sample against a private server, and looks at what it says.
+# Runs every sample against a private server, and checks its output.
 #   check_samples.sh SOURCE-ROOT FOLDER-OF-THE-PROGRAMS RIVAL
 set -eu
 root=$1
@@ -35,7 +35,7 @@ start_server
 said=$("$programs/hello_lock" "$server_address")
 expect '^holding /locks/printer/_c_.*-lock-[0-9]{10}$' 1 "$said"
 
-# Where no server is, it says what is wrong, and goes on trying.
+# Without a server it reports the trouble, and goes on trying.
 "$programs/hello_lock" 127.0.0.1:1 >"$folder/lonely" 2>&1 &
 lonely=$!
 tries=0
@@ -54,7 +54,7 @@ expect '^node [0-9]+ +leads, token [0-9]+$' 15 "$said"
 expect '^node [0-9]+ +unlocks$' 15 "$said"
 expect '^node [0-9]+ +waits for node [0-9]+$' 14 "$said"
 expect '^15 nodes led; .*min [0-9.]+ ms, max [0-9.]+ ms, avg [0-9.]+ ms$' 1 "$said"
-# Nobody leads before the one before has unlocked, and whoever leads has a greater token.
+# A node leads only after the one before it has unlocked, and with a greater token.
 printf '%s\n' "$said" | awk '
   / leads, / { if (leading) { print "two leaders: " $0; exit 1 }
                if ($NF <= token) { print "the token did not grow: " $0; exit 1 }
@@ -64,7 +64,7 @@ printf '%s\n' "$said" | awk '
 said=$("$programs/timeout_and_cancellation" "$server_address")
 expect 'it is taken|still taken after 50 ms|closing time came first|and now it is ours' 4 "$said"
 
-# A rival that stands behind it in the line is granted the lock when it unlocks, and keeps it.
+# A rival behind it in the queue is granted the lock when it unlocks, and keeps it.
 mkfifo "$folder/rival"
 "$rival" "$server_address" /locks/report >"$folder/rival" &
 rival_pid=$!
@@ -82,14 +82,14 @@ expect '^the writer (makes it|still sees) 110$' 2 "$said"
 
 said=$("$programs/election" "$server_address")
 expect '^(alice|bob|carol) (leads, with token [0-9]+|resigns)$' 6 "$said"
-expect '^  the follower hears that nobody leads$' 1 "$said"
+expect '^  the follower sees that there is no leader$' 1 "$said"
 
 said=$("$programs/a_place_in_the_queue" "$server_address")
 expect '^ahead of us: 1$|label nightly build$|gives? the lock back, and does$|^ahead of us now: 0$|^our turn$' 5 "$said"
 
 said=$("$programs/recursive_mutex" "$server_address")
 expect '^owner [0-9]+ books (a withdrawal|a deposit|interest)$' 5 "$said"
-# Between the bookings of one transfer stands nothing of another owner.
+# No booking of another owner comes between those of one transfer.
 printf '%s\n' "$said" | awk '
   / a withdrawal$/ { if (inside) exit 1; inside = $2 }
   inside && $2 != inside { exit 1 }

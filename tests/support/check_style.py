@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks what the compiler does not: who may include whom, how long files are, how they look."""
+"""Checks the layering of includes, the length of files and their format."""
 
 import pathlib
 import re

@@ -30,7 +30,7 @@
 
 // Test cases that are coroutines:
 //
-//     CO_TEST("a mutex that nobody holds is granted at once") {
+//     CO_TEST("a free mutex is granted at once") {
 //         client c(executor, shared_server().address());
 //         ...
 //         co_await eventually([&] { return proxy.open() == 1; });
@@ -40,7 +40,7 @@
 //   io        the asio::io_context&
 //   executor  its any_io_executor
 //   test      a co_context&, to change the limits
-// It fails when it does not finish in 20 s (longer under sanitizers), when nothing is left that
+// It fails when it does not finish in 20 s (longer under sanitizers), when no work is left that
 // could ever resume it, when an exception escapes, and when the io_context still has work after the
 // body and everything local to it are gone. CHECK and REQUIRE work as usual; keep `co_await` out of
 // their arguments (g++ 12 miscompiles it in large expressions). Decorators work too:
@@ -59,21 +59,19 @@ public:
     void time_limit(std::chrono::milliseconds limit) { limit_ = limit; }
     std::chrono::milliseconds time_limit() const { return scaled(limit_); }
 
-    /// For tests that leave something running on purpose: it is destroyed with the io_context.
+    /// For tests that leave work running on purpose: it is destroyed with the io_context.
     void allow_leftover_work() { leftover_allowed_ = true; }
     bool leftover_allowed() const { return leftover_allowed_; }
 
-    /// For tests that do much the same in many rounds, each of which begins as if it were the
-    /// first:
+    /// For tests with many similar rounds, each of which begins as if it were the first:
     ///     for (std::size_t n = 0; test.begin_round(n, 60); ++n)
-    /// False when none is left. When the test is to be destroyed on its way, the rounds before the
-    /// one in which that happens are left out, and so is what comes behind it: put no co_await
-    /// behind the last one.
+    /// False when none is left. A test that is torn down skips the rounds before the one in which
+    /// that happens, and the code behind the loop: put no co_await behind the last one.
     bool begin_round(std::size_t& number, std::size_t end) {
-        if (destined_ && std::exchange(arrived_, true)) {
+        if (teardown_round_ && std::exchange(arrived_, true)) {
             throw round_over();
         }
-        number = destined_.value_or(number);
+        number = teardown_round_.value_or(number);
         if (number < end) {
             rounds_.push_back({number, steps_});
         }
@@ -86,8 +84,8 @@ public:
     template <class... Ranges>
     auto each(const Ranges&... choices);
 
-    /// For tests of many, or of a long time, which have too many steps to be destroyed after each:
-    /// the second, when that is what the test is run for.
+    /// For tests with too many steps to be torn down after each: returns the second when the test
+    /// is run for that.
     template <class Full, class Brief>
     std::common_type_t<Full, Brief> full_or_brief(Full full, Brief brief) {
         if (brief_) {
@@ -107,7 +105,7 @@ private:
     bool leftover_allowed_ = false;
     std::size_t steps_ = 0; ///< the number of the handler that is run
     std::vector<round> rounds_;
-    std::optional<std::size_t> destined_; ///< the round to be destroyed in
+    std::optional<std::size_t> teardown_round_; ///< the round in which the test is torn down
     bool arrived_ = false;
     bool brief_ = false;
 };
@@ -164,7 +162,7 @@ inline std::string in_seconds(std::chrono::milliseconds time) {
     return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
 }
 
-/// Runs the context until `done`; returns what went wrong, or nothing.
+/// Runs the context until `done`; returns a fault, or nothing.
 template <class Done, class Limit>
 std::string run_until_done(asio::io_context& io, Done done, Limit limit) {
     const auto begin = std::chrono::steady_clock::now();
@@ -183,8 +181,8 @@ std::string run_until_done(asio::io_context& io, Done done, Limit limit) {
 
 } // namespace detail
 
-/// Runs an awaitable to its end on a context that nobody else runs, and returns its result. Fails
-/// the test when it takes longer than the limit.
+/// Runs an awaitable to its end on a context that no other thread runs, and returns its result.
+/// Fails the test when it takes longer than the limit.
 template <class T>
 T run_with_deadline(asio::io_context& io, asio::awaitable<T> work,
                     std::chrono::milliseconds limit = 20s) {
@@ -263,7 +261,7 @@ class co_run {
 public:
     enum class form { full, brief };
 
-    /// What a whole run was like.
+    /// The figures of a whole run.
     struct path {
         std::size_t steps; ///< handlers that were run
         std::vector<co_context::round> rounds;
@@ -296,14 +294,14 @@ public:
         return {context.steps_ - 1, context.rounds_};
     }
 
-    /// Runs it as far as behind the step of a whole run, by the shortest way.
+    /// Runs it up to the end of this step of a whole run, without the rounds before it.
     void up_to(std::size_t step, const path& whole) {
         const auto later =
             std::upper_bound(whole.rounds.begin(), whole.rounds.end(), step,
                              [](std::size_t at, const auto& one) { return at < one.first_step; });
         if (later != whole.rounds.begin()) {
             const auto& in = *std::prev(later);
-            context.destined_ = in.number;
+            context.teardown_round_ = in.number;
             step = whole.rounds.front().first_step + (step - in.first_step);
         }
         until([&] { return context.steps_ > step; });
@@ -320,7 +318,7 @@ private:
     co_context context;
     bool done = false;
     std::exception_ptr failure;
-    asio::io_context io{1}; // last, so that what is left in it goes first
+    asio::io_context io{1}; // last, so that its handlers are destroyed first
 };
 
 /// Runs the brief form of a test once as a whole, and then again and again, destroyed after another
@@ -328,7 +326,7 @@ private:
 inline void tear_down(co_test_body body) {
     const auto whole = co_run(body, co_run::form::brief).to_end();
     for (std::size_t step = 1; step < whole.steps; ++step) {
-        // Nothing else would tell after a crash.
+        // After a crash this is the only trace.
         std::fprintf(stderr, "teardown after %zu of %zu steps\n", step, whole.steps);
         co_run(body, co_run::form::brief).up_to(step, whole);
     }

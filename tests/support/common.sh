@@ -7,7 +7,7 @@ build_packages="g++:g++ meson:meson ninja-build:ninja pkg-config:pkg-config pyth
 server_packages="default-jre-headless:java libzookeeper-java libservlet-api-java libslf4j-java"
 test_packages="doctest-dev libsqlite3-dev patch:patch clang-format-14:clang-format-14 libzookeeper-mt2"
 tidy_packages="clang-tidy-14:clang-tidy-14"
-# What tests/interop contends with; only in builds without sanitizers.
+# The peers of tests/interop; only in builds without sanitizers.
 interop_packages="default-jdk-headless:javac libcurator-recipes-java python3-kazoo"
 
 is_installed() { # package[:command]
@@ -19,7 +19,7 @@ is_installed() { # package[:command]
   esac
 }
 
-# Makes sure that the packages are there: installs them if that is possible without asking anybody,
+# Makes sure that the packages are there: installs them if that needs no password,
 # else says how to do it and fails.
 need_packages() {
   if ! command -v dpkg-query >/dev/null 2>&1; then
@@ -31,7 +31,7 @@ need_packages() {
     is_installed "$package" || missing="$missing ${package%%:*}"
   done
   [ -n "$missing" ] || return 0
-  # Nothing of what is installed now is removed for it.
+  # No installed package is removed for it.
   install="apt-get install -y --no-install-recommends --no-remove$missing"
   # shellcheck disable=SC2086
   if [ "$(id -u)" -eq 0 ]; then
@@ -65,7 +65,7 @@ end_child() {
 }
 
 # Sets up a build folder, unless it is there: then ninja sees by itself what has changed. A folder
-# that this function made with other options is made anew; nobody else's is touched.
+# that this function made with other options is made again; any other folder is left alone.
 configure() { # folder, options of meson setup…
   folder=$1
   shift

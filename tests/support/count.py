@@ -10,7 +10,7 @@ import re
 import sys
 
 SUMMARY = re.compile(r"^\[doctest\] test cases:\s*(\d+) \|\s*(\d+) passed \|\s*(\d+) failed", re.M)
-# Each step at which a test is torn down has a line; only the last one before something else tells.
+# Each step at which a test is torn down has a line; only the last one of a run counts.
 EARLIER_STEPS = re.compile(r"(?:^teardown after .*\n)+(?=teardown after )", re.M)
 LONGEST = 40000  # characters of output shown per executable
 

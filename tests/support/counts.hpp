@@ -8,7 +8,7 @@
 #include <iterator>
 #include <unistd.h>
 
-// What this process uses at the moment, as the kernel counts it.
+// Resources that this process uses now, as the kernel counts them.
 
 namespace paddock::test {
 

@@ -10,8 +10,9 @@
 namespace paddock::test {
 
 /// Cuts a connection at every packet of one piece of work: the work is done again and again, each
-/// time with a cut one packet later, until there was none. First for what goes up, then for what
-/// comes down. The C client connects again after a 60th of its session timeout: let that be short.
+/// time with a cut one packet later, until there was none. First for packets to the server, then
+/// for packets from it. The C client connects again after a 60th of its session timeout: let that
+/// be short.
 ///
 ///     cut_sweep sweep(test, proxy, cut_sweep::each_way);
 ///     while (sweep.next()) {

@@ -77,7 +77,7 @@ public:
     void wait_readable(unique_function<void()> ready) override { wait(0, std::move(ready)); }
     void wait_writable(unique_function<void()> ready) override { wait(1, std::move(ready)); }
 
-    /// Posts what is ready now.
+    /// Posts the waits that are ready now.
     void look() {
         const auto at = world_->ready.find(identity);
         const unsigned events = at == world_->ready.end() ? 0U : at->second;

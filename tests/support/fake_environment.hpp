@@ -11,8 +11,8 @@
 
 namespace paddock::test {
 
-/// A world without time of its own: the clock stands still until the test moves it, and nothing
-/// runs but inside the calls that say so. Random numbers are always the same ones.
+/// An environment in virtual time: the clock stands still until the test moves it, and tasks run
+/// only inside the calls that say so. Random numbers are always the same ones.
 class fake_environment final : public environment {
 public:
     fake_environment();
@@ -31,14 +31,14 @@ public:
 
     // --- for the test ---
 
-    /// What the clock of the environment that was made last says, on any thread and at any time.
+    /// The clock of the environment that was made last, on any thread and at any time.
     static boot_clock::time_point latest_now() noexcept;
 
     /// Runs one task that is due; false if there is none.
     bool step();
     /// Runs tasks until none is due; returns how many. Fails the test if there is no end to it.
     std::size_t run();
-    /// Lets time pass, from timer to timer, and runs what becomes due.
+    /// Lets time pass, from timer to timer, and runs tasks as they become due.
     void advance(boot_clock::duration time);
     /// Lets time pass as if the event loop had been stuck: nothing runs meanwhile.
     void stall(boot_clock::duration time);
@@ -55,13 +55,13 @@ public:
     /// Timers that are armed.
     std::size_t armed() const;
 
-    /// What the resolver knows; it takes `resolve_time` for each answer.
+    /// The resolver's table; it takes `resolve_time` for each answer.
     std::map<std::string, std::vector<std::string>> names;
     boot_clock::duration resolve_time{0};
     std::vector<std::string> asked;
     /// While true make_readiness() throws, as if there were no file descriptors left.
     bool no_descriptors = false;
-    /// Somebody has set the wall clock.
+    /// An administrator has set the wall clock.
     std::chrono::seconds wall_jump{0};
 
 private:

@@ -215,7 +215,8 @@ void kill_session(const std::string& address, const credentials& session) {
     jute_writer close_request;
     close_request.int32(1).int32(opcode::close_session);
     auto bytes = connect_request(session).frame();
-    // Both at once: the session's own client, thrown out by us, reconnects and throws us out.
+    // Both at once: the session's own client, which this connection has pushed out, reconnects and
+    // pushes it out in turn.
     const auto unlock_call = close_request.frame();
     bytes.insert(bytes.end(), unlock_call.begin(), unlock_call.end());
     for (;;) {

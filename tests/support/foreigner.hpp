@@ -12,7 +12,7 @@
 
 namespace paddock::test {
 
-/// What ZooKeeper said (a code of `zk_code`), or the connection: -4 lost, -7 no answer in time.
+/// ZooKeeper's code (`zk_code`), or the connection's: -4 lost, -7 no answer in time.
 class zk_failure : public std::runtime_error {
 public:
     zk_failure(int code, const std::string& doing);
@@ -36,7 +36,7 @@ int code_of(Call call) {
 struct foreigner_options {
     /// As long as the server allows, so that an idle foreigner needs no heartbeat within a test.
     std::chrono::milliseconds session_timeout{60000};
-    /// Of every call (multiplied under sanitizers).
+    /// The limit of every call (multiplied under sanitizers).
     std::chrono::milliseconds deadline{10000};
     /// To attach to an existing session instead of opening one.
     std::optional<credentials> session{};
@@ -79,7 +79,7 @@ struct node {
     node_stat stat;
 };
 
-/// Somebody else's ZooKeeper client: small, synchronous, written against the protocol itself, and
+/// Another program's ZooKeeper client: small, synchronous, written against the protocol itself, and
 /// so independent of the code under test. Every call blocks its thread until the answer is there,
 /// and throws `zk_failure` for everything but success.
 ///
@@ -98,7 +98,7 @@ public:
     /// Ends the session, unless `close` or `abandon` was called.
     ~foreigner();
 
-    /// Returns the path that the node really got. `ttl` is for the two TTL modes.
+    /// Returns the path of the created node. `ttl` is for the two TTL modes.
     std::string create(const std::string& path, const std::string& data = "",
                        node_mode mode = node_mode::persistent,
                        const std::vector<acl_entry>& acl = {acl_entry{}},
@@ -117,7 +117,7 @@ public:
     void sync(const std::string& path);
     void ping();
 
-    /// Creates the node and its parents, as far as they are missing.
+    /// Creates the node and its missing parents.
     void make_path(const std::string& path);
     /// Removes the node and everything below it; fine if there is nothing.
     void remove_all(const std::string& path);
@@ -137,8 +137,8 @@ private:
     std::unique_ptr<link> link_;
 };
 
-/// Makes the server end somebody's session at once, as if it had expired: its ephemeral nodes
-/// vanish, its connection is dropped, and its next connection learns that the session is over.
+/// Makes the server end a session at once, as if it had expired: its ephemeral nodes vanish, its
+/// connection is dropped, and its next connection learns that the session is over.
 void kill_session(const std::string& address, const credentials& session);
 
 } // namespace paddock::test

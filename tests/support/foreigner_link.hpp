@@ -17,8 +17,8 @@ public:
     frame_link(const std::string& address, deadline_point deadline);
 
     void send(const std::vector<std::uint8_t>& bytes, deadline_point deadline);
-    /// The content of the next frame; throws `zk_failure`. A deadline that is missed does no harm
-    /// to the stream: the next call goes on where this one stopped.
+    /// The content of the next frame; throws `zk_failure`. A missed deadline does no harm to the
+    /// stream: the next call goes on where this one stopped.
     std::vector<std::uint8_t> receive(deadline_point deadline);
     bool is_open() const { return socket_.is_open(); }
     void drop();

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-// What the tests of guarded operations share.
+// Helpers for the tests of guarded operations.
 
 namespace paddock::test {
 
@@ -39,7 +39,7 @@ inline std::string text_in(std::exception_ptr failure) {
     return {};
 }
 
-/// Goods that a guarded operation takes three of, and what its steps did.
+/// Goods of which a guarded operation takes three, and a record of its steps.
 struct shelf {
     int goods = 10;
     fencing_token claimed{}, seen{};

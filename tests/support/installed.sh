@@ -7,7 +7,7 @@ compile() {
   $compiler "$@"
 }
 
-# Sets libraries and flags to what is installed below a folder, and checks nothing but that it is there.
+# Sets libraries and flags for the installation below a folder, and checks only that it exists.
 use_installed() { # folder
   description=$(find "$1" -name paddock.pc)
   [ -n "$description" ] || { echo "paddock.pc was not installed"; return 1; }

@@ -1,4 +1,4 @@
-// What a user of the installed library compiles; see installed.sh.
+// A program that uses the installed library; see installed.sh.
 //   program SERVERS [PLUGIN]
 
 #include <paddock/paddock.hpp>
@@ -29,7 +29,7 @@ bool hears_of_a_bad_argument() {
     return false;
 }
 
-/// What another shared object throws is caught here, and its error is the same one.
+/// An exception of another shared object is caught here, with an equal error code.
 bool hears_from_plugin(const char* path) {
     void* const plugin = ::dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (plugin == nullptr) {

@@ -86,7 +86,7 @@ asio::awaitable<void> link_connection::carry(tcp::socket& from, tcp::socket& to)
         if (!error) co_await deliver(bytes, to);
     }
     co_await until_light();
-    if (!half_ || from.is_open()) ended(error, to); // the half that is gone takes nothing along
+    if (!half_ || from.is_open()) ended(error, to); // the ended half does not end the other
 }
 
 asio::awaitable<void> link_connection::deliver(const std::vector<char>& bytes, tcp::socket& to) {

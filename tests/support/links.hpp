@@ -19,7 +19,7 @@ namespace paddock::test {
 
 class link_connection;
 
-/// What a link does to its connections at present.
+/// The present faults of a link.
 struct link_orders {
     bool black_hole = false;
     std::chrono::milliseconds delay{0};
@@ -33,9 +33,9 @@ struct renaming {
     std::size_t message_length = 0;
 };
 
-/// A TCP link on the loopback interface that knows nothing of what it carries, and can be disturbed
-/// in every way in which a network is. Belongs to a `link_room`. All methods are thread-safe, and
-/// have taken effect when they return.
+/// A TCP link on the loopback interface that does not parse its bytes, and can fail in every way in
+/// which a network does. Belongs to a `link_room`. All methods are thread-safe, and have taken
+/// effect when they return.
 class tcp_link {
 public:
     tcp_link(boost::asio::io_context& io, std::uint16_t upstream_port, renaming names);
@@ -47,18 +47,18 @@ public:
 
     /// Ends all connections.
     void cut_all(cut how);
-    /// Of each connection this half ends, with a reset, and the other never hears of it: what still
-    /// comes from there is thrown away.
+    /// Resets this half of each connection; the other half gets no sign of it, and its bytes are
+    /// discarded.
     void half_open(side gone);
     /// While on, new connections are refused. Existing ones live on.
     void refuse(bool on);
-    /// While on, nothing at all is carried, not even the ends of connections; then all goes on.
+    /// While on, the link carries nothing, not even the ends of connections; then it goes on.
     void black_hole(bool on);
-    /// Every piece is carried this much later.
+    /// Delays every piece by so much.
     void delay(std::chrono::milliseconds amount);
     /// At most so many bytes are carried in a millisecond, each lot by itself.
     void trickle(std::size_t bytes_per_millisecond);
-    /// Ends all that lasts; who has half a connection learns of it now.
+    /// Ends all lasting faults; the living half of a connection is ended now.
     void heal();
 
 private:

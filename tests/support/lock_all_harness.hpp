@@ -8,21 +8,21 @@
 
 namespace paddock::test {
 
-using asking_all = under_way<guard_set>;
+using lock_all_call = under_way<guard_set>;
 
-inline guard_set& held_set(const asking_all& a) { return std::get<guard_set>(a->result); }
+inline guard_set& held_set(const lock_all_call& a) { return std::get<guard_set>(a->result); }
 
-inline asking_all ask_all(const std::vector<mutex>& all) {
+inline lock_all_call ask_all(const std::vector<mutex>& all) {
     return start<guard_set>([&](auto token) { lock_all(all, std::move(token)); });
 }
-inline asking_all ask_all_for(const std::vector<mutex>& all, std::chrono::nanoseconds limit) {
+inline lock_all_call ask_all_for(const std::vector<mutex>& all, std::chrono::nanoseconds limit) {
     return start<guard_set>([&](auto token) { try_lock_all_for(all, limit, std::move(token)); });
 }
 inline under_way<> give_back_set(guard_set& g) {
     return start([&](auto token) { g.unlock(std::move(token)); });
 }
 inline under_way<> end_of_set(guard_set& g) { return follow_end(g); }
-inline asio::awaitable<void> granted_all(asking_all a) {
+inline asio::awaitable<void> granted_all(lock_all_call a) {
     co_await finished(a);
     CHECK_MESSAGE(!a->error, a->error.message());
     CHECK(held_set(a).valid());

@@ -19,12 +19,12 @@
 #include <tuple>
 #include <vector>
 
-// What the tests of the locks share: operations under way that can be looked at, and who stands in
+// Helpers for the tests of the locks: operations under way that can be inspected, and the nodes of
 // a queue.
 
 namespace paddock::test {
 
-/// An operation under way, and what became of it. `cancel` may be called at any time.
+/// An operation under way, and its outcome. `cancel` may be called at any time.
 template <class... Result>
 struct pending {
     int times = 0; ///< that it has completed
@@ -96,14 +96,14 @@ template <class... Result>
 asio::awaitable<void> finished(under_way<Result...> one) {
     co_await eventually([&] { return one->done(); });
 }
-/// The lock was granted to it.
+/// Waits until the call is granted the lock.
 inline asio::awaitable<void> granted(lock_call a) {
     co_await finished(a);
     CHECK_MESSAGE(!a->error, a->error.message());
     CHECK(held(a).valid());
 }
 
-/// What was granted to it is given back.
+/// Releases the granted lock.
 inline asio::awaitable<void> unlocked(lock_call a) {
     const auto end = give_back(held(a));
     co_await finished(end);
@@ -172,7 +172,7 @@ struct scene {
     asio::awaitable<void> until_queue(std::size_t nodes) {
         co_await eventually([&] { return queue().size() == nodes; });
     }
-    /// Waits until a lost connection is up again.
+    /// Waits until the client has reconnected.
     asio::awaitable<void> until_connected() {
         co_await eventually([&] { return zk.state() == client_state::connected; });
     }

@@ -4,9 +4,9 @@
 
 namespace paddock::test {
 
-/// A TCP port of the loopback interface that nobody uses, and that no other process of the tests
-/// will choose while this object lives, even while nobody listens on it. It lies outside the range
-/// from which the kernel picks ports for outgoing connections.
+/// An unused TCP port of the loopback interface. No other process of the tests chooses it while
+/// this object lives, even while no socket listens on it. It lies outside the range from which the
+/// kernel picks ports for outgoing connections.
 class reserved_port {
 public:
     reserved_port();

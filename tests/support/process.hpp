@@ -7,7 +7,7 @@
 
 namespace paddock::test {
 
-/// A child process that inherits no file descriptor but its log, and that the kernel kills when the
+/// A child process that inherits no file descriptor but its log. The kernel kills it when the
 /// thread that started it ends, however that happens. Start children from a thread that lives on.
 class child_process {
 public:

@@ -10,7 +10,7 @@
 
 namespace paddock::test {
 
-/// What a helper program is told on its command line: words `key=value`.
+/// The arguments of a helper program: words `key=value`.
 using arguments = std::map<std::string, std::string>;
 
 /// The main function of a helper program: makes a `Worker` of its arguments and runs the worker's

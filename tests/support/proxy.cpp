@@ -64,7 +64,7 @@ public:
         }
     }
 
-    /// Calls the function for each connection, then forgets those that are over.
+    /// Calls the function for each connection, then drops the ended ones.
     template <class Function>
     void for_each(Function function) {
         const auto all = connections_; // functions may end connections

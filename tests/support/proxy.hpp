@@ -41,7 +41,7 @@ struct frame {
     /// Of paddock's lease: it reads and checks ZooKeeper's own node.
     bool heartbeat = false;
 
-    /// Pings, heartbeats and the handshake come whenever they like, so countings leave them out.
+    /// Pings, heartbeats and the handshake come at any time, so counts leave them out.
     bool counts() const {
         return opcode != opcode::ping && opcode != opcode::create_session && !heartbeat;
     }
@@ -90,7 +90,7 @@ public:
     /// (0: none; -1: the whole frame), and the connection is cut both ways. Happens once, and
     /// replaces the plan made before for this direction.
     void cut_at(direction way, std::size_t n, std::ptrdiff_t bytes, cut how = cut::fin);
-    /// Takes the plans of `cut_at` and `hold_from` back.
+    /// Cancels the plans of `cut_at` and `hold_from`.
     void forget_plans();
 
     /// While on, connections are accepted but nothing at all is forwarded, not even their ends.
@@ -100,18 +100,18 @@ public:
     /// While on, new connections are refused. Existing ones live on.
     void refuse(bool on);
 
-    /// From now on keeps back whatever comes in this direction on any connection.
+    /// From now on holds every frame of this direction on any connection.
     void hold(direction way);
     /// The same from the first frame of such a request on, for a path that begins so, on the
     /// connection of that frame only. Happens once.
     void hold_from(direction way, std::int32_t opcode, std::string path = {});
-    /// Ends both kinds of holding; all that was kept goes out in one burst.
+    /// Ends both kinds of holding; all held frames go out in one burst.
     void release(direction way);
 
-    /// Everything that arrives later in this direction is forwarded this much later. 0 = no delay.
+    /// Delays every later frame of this direction by so much. 0 = no delay.
     void delay(direction way, std::chrono::milliseconds amount);
 
-    // --- what was seen ---
+    // --- observations ---
 
     proxy_snapshot snapshot() const;
     std::size_t count(direction way) const;
@@ -124,7 +124,7 @@ public:
     /// Blocks until the predicate is true; false when it is not in time (longer under sanitizers).
     bool wait_for(const std::function<bool(const proxy_snapshot&)>& predicate,
                   std::chrono::milliseconds limit = std::chrono::seconds(10)) const;
-    /// Empties the list of frames, so that countings begin anew.
+    /// Empties the list of frames, so that counts start at zero.
     void forget_frames();
     /// From the last handshake that succeeded; a session id of 0 if there was none.
     credentials last_credentials() const;

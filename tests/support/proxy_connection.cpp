@@ -121,10 +121,10 @@ void proxy_connection::pump(lane& on) {
         return;
     }
     if (!connected_) {
-        return; // what has come so far goes on as soon as there is a server
+        return; // the frames so far are forwarded once the server is connected
     }
     if (!on.to.is_open()) {
-        on.queue.clear(); // nobody is left to receive it
+        on.queue.clear(); // there is no receiver any more
     }
     auto next = take_what_is_due(on);
     if (!next.bytes.empty()) {

@@ -12,7 +12,7 @@
 
 namespace paddock::test {
 
-/// What the user of the proxy has asked for; belongs to the proxy's thread.
+/// The orders of the proxy's user; belongs to the proxy's thread.
 struct proxy_orders {
     struct cut_plan {
         std::size_t n = 0;

@@ -16,7 +16,7 @@ public:
 
     /// `bytes`: the frame with its length in front.
     frame read(direction way, std::span<const std::uint8_t> bytes);
-    /// What the handshake said, once it was read.
+    /// The result of the handshake, once it was read.
     const credentials& session() const { return session_; }
 
 private:
@@ -34,7 +34,7 @@ private:
     std::map<std::int32_t, asked> requests_;
 };
 
-/// What the proxy has seen; the only thing that its thread and its users share.
+/// The proxy's observations; the only object that its thread and its users share.
 class frame_journal {
 public:
     /// Returns the number of the entry, to be used with `forwarded`.

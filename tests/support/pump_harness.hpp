@@ -25,7 +25,7 @@ namespace paddock::test {
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
 
-/// Writes down what a pump tells its user, and checks what must always be true of it.
+/// Records a pump's calls of its user, and checks their invariants.
 class recording_user : public native::pump_user {
 public:
     void on_connected(std::uint64_t connection) noexcept override {
@@ -172,7 +172,7 @@ struct pump_harness {
             return table.exists(path, watch, std::move(reply_to));
         });
     }
-    /// The answer, after running the context for it.
+    /// Runs the context until the answer comes, and returns it.
     outcome wait(const pending& result, std::chrono::milliseconds limit = 10s) {
         CHECK(until([&] { return result->answered(); }, limit));
         return *result;

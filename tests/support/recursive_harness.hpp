@@ -5,7 +5,7 @@
 #include <chrono>
 #include <utility>
 
-// What the tests of recursive mutexes share.
+// Helpers for the tests of recursive mutexes.
 
 namespace paddock::test {
 

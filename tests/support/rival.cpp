@@ -1,4 +1,4 @@
-// Holds a mutex until another contender is in the line, and then is in the line again, behind it.
+// Holds a mutex until another contender is in the queue, and then queues again, behind it.
 //     rival host:port path       says when it holds the lock; keeps it until it is killed
 #include <paddock/paddock.hpp>
 
@@ -22,8 +22,8 @@ asio::awaitable<void> compete(std::string servers, std::string path) {
     std::cout << "holds it" << std::endl;
     asio::steady_timer timer(co_await asio::this_coro::executor);
     for (;;) {
-        const auto line = co_await mutex.contenders();
-        if (line.size() > 1) break;
+        const auto queue = co_await mutex.contenders();
+        if (queue.size() > 1) break;
         timer.expires_after(std::chrono::milliseconds(1));
         co_await timer.async_wait(asio::use_awaitable);
     }

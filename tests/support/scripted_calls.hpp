@@ -12,9 +12,9 @@
 
 namespace paddock::test {
 
-/// A C client whose server is the test. It keeps the C client's rules as far as the pump can see
-/// them: one packet per process(), silence for two thirds of the session timeout ends a connection,
-/// every connection has the same number, and a failed send closes it without a word.
+/// A C client whose server is the test. It keeps the C client's rules as far as they matter to the
+/// pump: one packet per process(), silence for two thirds of the session timeout ends a connection,
+/// every connection has the same number, and a failed send closes it silently.
 struct script {
     explicit script(fake_environment& in) : env(in) {}
 
@@ -24,9 +24,9 @@ struct script {
 
     bool accepts = true;            ///< connections are established at once
     bool answers = true;            ///< so are sessions
-    bool refuses = false;           ///< an attempt to connect fails as soon as it is looked at
+    bool refuses = false;           ///< a connect fails as soon as its socket is checked
     bool next_send_fails = false;   ///< the next request closes the connection silently
-    int refused = 0;                ///< so many of the next requests are not taken
+    int refused = 0;                ///< so many of the next requests are refused
     bool ping_fails = false;        ///< interest() says so once, but does not close the connection
     bool stuck = false;             ///< there is something to read, and it never is a packet
     int unwritten = 0;              ///< steps of end_session() that find something still to write
@@ -45,7 +45,7 @@ struct script {
     /// The peer has closed the connection.
     void hang_up();
 
-    // --- what was seen ---
+    // --- observations ---
 
     int opened = 0, closed = 0, asked_to_end = 0, interests = 0, processed = 0, broken = 0,
         executed = 0;
@@ -59,7 +59,7 @@ struct script {
     int held_back = 0;                          ///< requests since the last flush()
     std::int64_t session = 0x1234;              ///< the id that the next handshake gives
 
-    // --- the C client's inside ---
+    // --- the C client's state ---
 
     void answer_heartbeat(native::calls::done reply_to, int rc);
     void lose(int rc);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-// What the tests of semaphores share.
+// Helpers for the tests of semaphores.
 
 namespace paddock::test {
 
@@ -20,7 +20,7 @@ inline lock_call ask_for(semaphore& s, std::int32_t count, std::chrono::nanoseco
     return start<guard>([&](auto token) { s.try_acquire_for(count, limit, std::move(token)); });
 }
 
-/// What Curator's SharedCount writes.
+/// The data that Curator's SharedCount writes.
 inline std::string shared_count(std::int32_t value) {
     std::string text;
     for (const int shift : {24, 16, 8, 0})
@@ -28,7 +28,7 @@ inline std::string shared_count(std::int32_t value) {
     return text;
 }
 
-/// One client behind a proxy, with a semaphore of two permits, and what others see of it.
+/// One client behind a proxy, with a semaphore of two permits, and a foreigner's view of it.
 struct semaphore_scene {
     explicit semaphore_scene(asio::any_io_executor executor, std::int32_t permits = 2,
                              semaphore_options terms = {}, client_options options = {})

@@ -42,7 +42,7 @@ start_server() {
       server_address=127.0.0.1:$port
       return 0
     fi
-    # Somebody else may have taken the port in between.
+    # Another process may have taken the port in between.
     grep -q BindException "$server_folder/log" || break
     wait "$server_pid" 2>/dev/null || true
   done

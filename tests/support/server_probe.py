@@ -2,7 +2,7 @@
 """Usage: server_probe.py port                    prints a free port of the loopback interface
        server_probe.py wait PORT FOLDER PID    waits until the server with this folder answers
 
-What server.sh cannot do in plain shell."""
+For server.sh: tasks that plain shell cannot do."""
 
 import os
 import random
@@ -42,7 +42,7 @@ def wait(port, folder, pid):
         return False
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        # Whoever answers could be somebody else's server: ours names its folder.
+        # Another server could have the port: the own one names its folder.
         if f"dataDir={folder}/" in ask(port, b"conf"):
             return True
         if select.select([process], [], [], 0.02)[0]:

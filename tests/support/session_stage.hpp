@@ -13,7 +13,7 @@
 
 namespace paddock::test {
 
-/// The inside of a client in a world without time, above a C client whose server is the test.
+/// The core of a client in virtual time, above a C client whose server is the test.
 struct session_stage {
     static constexpr std::chrono::seconds session_timeout{9};
 
@@ -34,7 +34,7 @@ struct session_stage {
     }
     ~session_stage() { core->close(errc::closed); }
 
-    /// What was asked since the last call.
+    /// The requests since the last call.
     std::vector<std::string> asked() {
         std::vector<std::string> news(c->log.begin() + static_cast<std::ptrdiff_t>(read_),
                                       c->log.end());
@@ -69,7 +69,7 @@ struct session_stage {
         }
         REQUIRE(core->state() == client_state::connected);
     }
-    /// The session turns out to be over at the next handshake; the one after it gives a new one.
+    /// The next handshake reports that the session has expired; the one after it gives a new one.
     void expire() {
         lose_connection();
         c->next_session_state = native::state::expired;

@@ -8,8 +8,8 @@
 
 namespace paddock::test {
 
-/// How late a busy machine wakes a thread that has something to do: for promises about time, which
-/// are kept only as far as the machine lets the library run. A thread of its own measures it.
+/// How late a busy machine wakes a runnable thread: promises about time hold only as far as the
+/// machine lets the library run. A thread of its own measures it.
 ///
 ///     const stall_meter stalls;
 ///     ...
@@ -21,7 +21,7 @@ class stall_meter {
 public:
     stall_meter() : thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
-    /// Several threads and processes take part in an answer, and each may be late.
+    /// Several threads and processes work on an answer, and each may be late.
     clock::duration allowance() const {
         return 4 * std::max(longest_.load(), clock::now() - woken_.load() - nap);
     }
@@ -38,7 +38,7 @@ private:
 
     std::atomic<clock::duration> longest_{clock::duration::zero()};
     std::atomic<clock::time_point> woken_{clock::now()};
-    std::jthread thread_; // last, so that it finds the others
+    std::jthread thread_; // last, so that it starts after the other members
 };
 
 } // namespace paddock::test

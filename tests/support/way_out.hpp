@@ -7,10 +7,10 @@
 
 namespace paddock::test {
 
-/// How somebody who waits goes away.
+/// How a waiter leaves.
 enum class way_out { total, terminal, time_limit };
 inline constexpr way_out ways_out[] = {way_out::total, way_out::terminal, way_out::time_limit};
-inline constexpr auto brief_limit = 200ms; ///< of those that leave by it
+inline constexpr auto brief_limit = 200ms; ///< of waiters that leave by it
 
 /// Waits for the state in which a waiter is to leave. A busy machine can take longer to get there
 /// than a time limit lasts: then that waiter leaves earlier, which must do no harm either.
@@ -21,8 +21,8 @@ asio::awaitable<void> before_leaving(lock_call a, way_out how, Predicate reached
     if (!may_be_gone) CHECK_FALSE(a->done());
 }
 
-/// It goes, and is told so. Who goes by its time limit was given one when it began, and hears this
-/// at its end.
+/// Makes the call leave, and waits for its completion. A call that leaves by its time limit was
+/// started with one.
 inline asio::awaitable<void> leave(lock_call a, way_out how, error_code at_limit = {}) {
     if (how == way_out::total) a->cancel(asio::cancellation_type::total);
     if (how == way_out::terminal) a->cancel(asio::cancellation_type::terminal);

@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
-constexpr std::size_t nobody = zk_ensemble::size;
+constexpr std::size_t no_server = zk_ensemble::size;
 
 std::string local(std::uint16_t port) { return "127.0.0.1:" + std::to_string(port); }
 
@@ -29,8 +29,8 @@ zk_ensemble::zk_ensemble(zk_server_options options) {
 
 zk_ensemble::~zk_ensemble() = default;
 
-/// Who dials a server with a higher number is dialled back, at the address that it has said to be
-/// its own: there the way back has to stand.
+/// A server that dials one with a higher number is dialled back at the address that it has
+/// announced: that address must be the way back.
 void zk_ensemble::make_ways() {
     constexpr std::size_t head = 8 + 8 + 4; // protocol, id, length of the address
     for (std::size_t from = 0; from < size; ++from)
@@ -58,7 +58,8 @@ zk_server_options zk_ensemble::options_of(std::size_t i, zk_server_options commo
                                 std::to_string(election));
     }
     common.java.insert(common.java.end(), {"-Dzookeeper.admin.enableServer=false",
-                                           // Who looks for a leader says so once a second at least.
+                                           // A server that looks for a leader sends a message once
+                                           // a second at least.
                                            "-Dzookeeper.fastleader.maxNotificationInterval=1000"});
     return common;
 }
@@ -76,13 +77,13 @@ bool zk_ensemble::leads(std::size_t i) const {
 }
 
 std::optional<std::size_t> zk_ensemble::leader() const {
-    std::size_t found = nobody;
+    std::size_t found = no_server;
     for (std::size_t i = 0; i < size; ++i)
         if (leads(i)) {
-            if (found != nobody) return {};
+            if (found != no_server) return {};
             found = i;
         }
-    if (found == nobody) return {};
+    if (found == no_server) return {};
     return found;
 }
 

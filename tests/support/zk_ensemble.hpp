@@ -12,17 +12,17 @@
 
 namespace paddock::test {
 
-/// How two servers lose each other.
+/// How two servers lose their connection.
 enum class severance {
-    reset,   ///< both hear of it at once
-    silence, ///< neither does, until its own time is over
-    half,    ///< the server that is cut off hears nothing, the others hear at once
+    reset,   ///< both notice it at once
+    silence, ///< neither does, until its own timeout
+    half,    ///< the cut-off server does not notice, the other one does at once
 };
 
-/// Three private ZooKeeper servers that make an ensemble. What they say to each other goes over
-/// links of their own, one for each direction of dialling, so that any of them can lose any other.
-/// They listen only on the loopback interface, and die with this object and this process. Servers
-/// are numbered from 0.
+/// Three private ZooKeeper servers that make an ensemble. Their messages go over links of their
+/// own, one for each direction of dialling, so that any two of them can be separated. They listen
+/// only on the loopback interface, and die with this object and this process. Servers are numbered
+/// from 0.
 ///
 ///     zk_ensemble ensemble({.tick_time = 800ms});
 ///     const auto old = ensemble.await_leader();
@@ -33,7 +33,7 @@ class zk_ensemble {
 public:
     static constexpr std::size_t size = 3;
 
-    /// Only what concerns the whole of it in the options is used. Returns when all servers answer.
+    /// Uses only the options of the whole ensemble. Returns when all servers answer.
     explicit zk_ensemble(zk_server_options options = {});
     ~zk_ensemble();
 
@@ -41,21 +41,21 @@ public:
     /// A list of all servers, for clients.
     std::string addresses() const;
 
-    /// Who says that it leads; nobody if nobody does, or if two do. Skips a paused server.
+    /// The server that reports itself as leader; none if there is none, or two. Skips a paused
+    /// server.
     std::optional<std::size_t> leader() const;
     bool leads(std::size_t i) const;
-    /// Waits until somebody leads and everybody answers; throws with the logs when it is not in
-    /// time.
+    /// Waits until there is a leader and every server answers; throws with the logs when that takes
+    /// too long.
     std::size_t await_leader();
 
-    /// The two lose each other; `off` is the one that hears nothing of it with `severance::half`.
-    /// Ends with `heal`.
+    /// Separates the two; with `severance::half`, `off` does not notice. Ends with `heal`.
     void sever(std::size_t off, std::size_t other, severance how);
     /// From all others.
     void cut_off(std::size_t off, severance how);
     void heal();
 
-    /// A paused server is not asked who leads.
+    /// A paused server is not asked for its role.
     void pause(std::size_t i);
     void resume(std::size_t i);
 

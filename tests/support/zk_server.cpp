@@ -143,9 +143,9 @@ struct zk_server::state {
         return words;
     }
 
-    void launch() { process.emplace(command(), folder.path().string(), log()); }
+    void start() { process.emplace(command(), folder.path().string(), log()); }
 
-    // Whoever answers on the port could be somebody else's server: ours names our folder.
+    // Another server could have the port: the own one names its folder.
     bool answers(std::chrono::milliseconds limit) const {
         const auto answer = ask_port(port->number(), "conf", limit);
         return answer.find("dataDir=" + data()) != std::string::npos;
@@ -157,7 +157,8 @@ struct zk_server::state {
             if (process->wait_for(20ms)) {
                 return outcome::ended;
             }
-            // About to start it may accept the question, and never answer it: so it is asked again.
+            // A starting server may accept the command and never answer it: so the command is
+            // repeated.
             if (answers(200ms)) {
                 return outcome::ready;
             }
@@ -186,7 +187,7 @@ zk_server::zk_server(zk_server_options options)
     const auto deadline = steady_clock::now() + scaled(60s);
     for (;;) {
         state_->choose_ports();
-        state_->launch();
+        state_->start();
         if (state_->options.id != 0) {
             return;
         }
@@ -231,7 +232,7 @@ void zk_server::start() {
     const auto deadline = steady_clock::now() + scaled(60s);
     for (;;) {
         fs::remove(state_->log());
-        state_->launch();
+        state_->start();
         if (state_->options.id != 0) {
             return;
         }

@@ -23,8 +23,8 @@ struct zk_server_options {
     std::vector<std::string> config{};
     /// More arguments for the JVM, such as "-Djute.maxbuffer=4096".
     std::vector<std::string> java{};
-    /// Of a member of an ensemble (zk_ensemble.hpp), whose lines are in `config`. Such a server
-    /// answers only together with others, so nobody waits for that. 0: it is alone.
+    /// The number of an ensemble's member (zk_ensemble.hpp), whose servers are in `config`. A
+    /// member answers only with a quorum, so start() does not wait for it. 0: standalone.
     int id = 0;
 };
 
@@ -36,8 +36,8 @@ struct zk_server_options {
 ///     server.kill();
 ///     server.start(); // same port, same data
 ///
-/// Not thread-safe. Create and start servers on a thread that lives as long as they shall (doctest
-/// runs every test case, and CO_TEST every coroutine, on the main thread).
+/// Not thread-safe. Create and start servers on a thread that outlives them (doctest runs every
+/// test case, and CO_TEST every coroutine, on the main thread).
 class zk_server {
 public:
     /// Returns when the server answers (see `id`); throws with the end of its log when it does not.
@@ -61,7 +61,7 @@ public:
     /// Whether it answers. Blocks for a while when it is paused.
     bool answers() const;
 
-    /// A paused server keeps its connections and its port, but does nothing at all.
+    /// A paused server keeps its connections and its port, but does not run.
     void pause();
     void resume();
 
@@ -76,9 +76,8 @@ private:
 };
 
 /// The one server that the test cases of an executable share: started by the first call, ended when
-/// the process exits. Who stops, pauses or kills a server needs one of its own; in a coroutine test
-/// that is a static one, which is started at the beginning, because the test may run more than
-/// once.
+/// the process exits. A test that stops, pauses or kills a server needs its own; in a coroutine
+/// test a static one, started at the beginning, because the test may run more than once.
 zk_server& shared_server();
 
 /// A path that no other test case of this process uses, such as "/t17". The node is not created.

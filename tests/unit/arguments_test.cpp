@@ -1,4 +1,4 @@
-// What constructors do not take. No server is needed: nothing is sent.
+// Arguments that constructors refuse. No server is needed: nothing is sent.
 
 #include "unit/complaint.hpp"
 
@@ -33,7 +33,7 @@ std::string mutex_complaint(const std::string& path, const mutex_options& option
 
 } // namespace
 
-TEST_CASE("a malformed server list is refused, and the complaint says why") {
+TEST_CASE("a malformed server list is refused with a message that says why") {
     for (const auto& row : std::initializer_list<wrong>{{"", "empty"},
                                                         {",", "empty"},
                                                         {"a,", "empty"},
@@ -77,7 +77,7 @@ TEST_CASE("a malformed server list is refused, and the complaint says why") {
         CAPTURE(list);
         const auto text = client_complaint(list);
         if (why.empty()) {
-            CHECK(text == "no complaint"); // the counterpart: these are fine
+            CHECK(text == "no complaint"); // the counterpart: these are accepted
             continue;
         }
         CHECK(has(text, "servers"));
@@ -85,7 +85,7 @@ TEST_CASE("a malformed server list is refused, and the complaint says why") {
     }
 }
 
-TEST_CASE("every usual form of a server list is taken") {
+TEST_CASE("every usual form of a server list is accepted") {
     for (const std::string list :
          {"localhost", "a:1", "a:65535", "zk1.example.com:2181,zk2.example.com:2181", "127.0.0.1",
           "[::1]", "[::1]:2181", "::1", "fe80::1%eth0", "a_b-c.d:2181/app", "a,b,c/app/more", "a/ä",
@@ -122,7 +122,7 @@ TEST_CASE("a malformed root is refused") {
     CHECK(has(text, "twice"));
 }
 
-TEST_CASE("a root that is none, or given once, is taken") {
+TEST_CASE("an empty root, and a root that is given once, are accepted") {
     for (const std::string root : {"", "/", "/app", "/app/more"}) {
         client_options options;
         options.root = root;
@@ -173,8 +173,7 @@ TEST_CASE("budgets that allow nothing, or too much, are refused") {
     CHECK(text == "no complaint");
 }
 
-TEST_CASE(
-    "a limit of requests that no lock fits into, or that the C client cannot count, is refused") {
+TEST_CASE("a request limit too small for a lock, or too large for the C client, is refused") {
     client_options options;
     for (const std::size_t bytes : {0UL, 256 * 1024 - 1UL, (1UL << 30) + 1}) {
         options.max_request_bytes = bytes;
@@ -186,7 +185,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("what goes into many requests must be small") {
+TEST_CASE("values that are sent in many requests must be small") {
     client_options options;
     options.auth = {{"a", std::string(16 * 1024, 'x')}};
     CHECK(has(client_complaint("localhost", options), "auth"));
@@ -212,7 +211,7 @@ TEST_CASE("a user without a name, or with a colon in it, is refused") {
     CHECK(client_complaint("localhost", options) == "no complaint");
 }
 
-TEST_CASE("a malformed path of a mutex is refused, and the complaint says why") {
+TEST_CASE("a malformed mutex path is refused with a message that says why") {
     for (const auto& row :
          std::initializer_list<wrong>{{"", "is empty"},
                                       {"locks/a", "does not start with '/'"},
@@ -251,7 +250,7 @@ TEST_CASE("a malformed path of a mutex is refused, and the complaint says why") 
     }
 }
 
-TEST_CASE("the name of a lock must leave the names of recipes alone") {
+TEST_CASE("a lock name must not contain the node names of other recipes") {
     for (const auto& row :
          std::initializer_list<wrong>{{"", "is empty"},
                                       {"a/b", "contains a '/'"},
@@ -286,7 +285,7 @@ TEST_CASE("the name of a lock must leave the names of recipes alone") {
     }
 }
 
-TEST_CASE("label and access control list of a mutex are checked") {
+TEST_CASE("the label and the access control list of a mutex are checked") {
     mutex_options options;
     for (const std::string label : {"\xff", "fine\xc3", "\xed\xa0\x80", "\xf4\x90\x80\x80"}) {
         options.label = label;

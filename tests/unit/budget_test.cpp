@@ -11,80 +11,80 @@ using paddock::detail::budget;
 
 namespace {
 
-/// Waiters who write down that it was their turn.
+/// Waiters that record the order in which they are served.
 struct queue {
     budget bytes{100};
     std::string order{};
 
-    budget::turn wait(std::size_t wanted, char name) {
+    budget::waiter_id wait(std::size_t wanted, char name) {
         return bytes.wait(wanted, [this, name] { order += name; });
     }
 };
 
 } // namespace
 
-TEST_CASE("there is room up to the limit, and no more") {
+TEST_CASE("the budget hands out bytes up to its limit, and no more") {
     budget bytes(100);
-    CHECK(bytes.take(60));
-    CHECK(bytes.take(40));
-    CHECK_FALSE(bytes.take(1));
-    CHECK(bytes.take(0));
+    CHECK(bytes.reserve(60));
+    CHECK(bytes.reserve(40));
+    CHECK_FALSE(bytes.reserve(1));
+    CHECK(bytes.reserve(0));
     CHECK(bytes.used() == 100);
-    bytes.give(40);
-    CHECK_FALSE(bytes.take(41));
-    CHECK(bytes.take(40));
+    bytes.release(40);
+    CHECK_FALSE(bytes.reserve(41));
+    CHECK(bytes.reserve(40));
 }
 
-TEST_CASE("what is larger than the whole budget will never fit, however much is in use") {
+TEST_CASE("a request larger than the whole budget never fits, however much is in use") {
     budget bytes(100);
-    bytes.take(100);
-    CHECK(bytes.possible(0));
-    CHECK(bytes.possible(100));
-    CHECK_FALSE(bytes.possible(101));
-    CHECK_FALSE(bytes.possible(std::numeric_limits<std::size_t>::max()));
+    bytes.reserve(100);
+    CHECK(bytes.can_fit(0));
+    CHECK(bytes.can_fit(100));
+    CHECK_FALSE(bytes.can_fit(101));
+    CHECK_FALSE(bytes.can_fit(std::numeric_limits<std::size_t>::max()));
 }
 
-TEST_CASE("who waits is served in turn, as far as there is room") {
+TEST_CASE("waiters are served in order, as far as there is room") {
     queue q;
-    q.bytes.take(100);
+    q.bytes.reserve(100);
     CHECK(q.wait(50, 'a') != 0);
     q.wait(10, 'b');
     q.wait(50, 'c');
-    q.bytes.give(40);
+    q.bytes.release(40);
     CHECK(q.order == ""); // b would fit, but a came first
-    q.bytes.give(20);
+    q.bytes.release(20);
     CHECK(q.order == "ab");
     CHECK(q.bytes.used() == 100);
-    q.bytes.give(50);
+    q.bytes.release(50);
     CHECK(q.order == "abc");
 }
 
-TEST_CASE("nobody takes what others wait for") {
+TEST_CASE("a new caller does not take bytes that a waiter waits for") {
     queue q;
-    q.bytes.take(100);
+    q.bytes.reserve(100);
     q.wait(50, 'a');
-    q.bytes.give(30);
-    CHECK_FALSE(q.bytes.take(10));
-    q.bytes.give(20);
+    q.bytes.release(30);
+    CHECK_FALSE(q.bytes.reserve(10));
+    q.bytes.release(20);
     CHECK(q.order == "a");
 }
 
-TEST_CASE("who stops waiting is not served") {
+TEST_CASE("a waiter that stops waiting is not served") {
     queue q;
-    q.bytes.take(100);
+    q.bytes.reserve(100);
     const auto a = q.wait(50, 'a');
     q.wait(50, 'b');
     q.bytes.stop_waiting(a);
     q.bytes.stop_waiting(a);
     q.bytes.stop_waiting(4711);
-    q.bytes.give(100);
+    q.bytes.release(100);
     CHECK(q.order == "b");
     CHECK(q.bytes.used() == 50);
 }
 
-TEST_CASE("when the first in the queue leaves, those behind who fit are served") {
+TEST_CASE("when the first waiter leaves, the waiters behind it that fit are served") {
     queue q;
-    q.bytes.take(90);
+    q.bytes.reserve(90);
     const auto a = q.wait(50, 'a');
     q.wait(10, 'b');
     q.bytes.stop_waiting(a);
@@ -92,15 +92,15 @@ TEST_CASE("when the first in the queue leaves, those behind who fit are served")
     CHECK(q.bytes.used() == 100);
 }
 
-TEST_CASE("who is served may give back at once, and ask again") {
+TEST_CASE("a waiter may give its bytes back and wait again as soon as it is served") {
     queue q;
-    q.bytes.take(100);
+    q.bytes.reserve(100);
     q.bytes.wait(100, [&] {
         q.order += 'a';
-        q.bytes.give(100);
+        q.bytes.release(100);
     });
     q.wait(100, 'b');
-    q.bytes.give(100);
+    q.bytes.release(100);
     CHECK(q.order == "ab");
     CHECK(q.bytes.used() == 100);
 }

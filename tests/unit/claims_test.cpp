@@ -1,4 +1,4 @@
-// The ids in the names of our nodes.
+// The ids in the names of own nodes.
 
 #include "rules/claims.hpp"
 
@@ -22,7 +22,7 @@ TEST_CASE("an id is claimed from before its use until its release") {
     CHECK(ids.count() == 1);
 }
 
-TEST_CASE("a new session claims nothing, and goes on with the numbers") {
+TEST_CASE("a new session claims no id, and continues the numbers") {
     claims ids;
     ids.begin(1);
     const auto old = ids.claim();
@@ -46,7 +46,7 @@ TEST_CASE("an id's text begins with the session's hex digits, and can be read ba
     CHECK(ids.text(0xfedc'ba98'7654'3210) == "12345678-9abc-def0-fedc-ba9876543210");
 }
 
-TEST_CASE("the ids of other sessions are not ours") {
+TEST_CASE("the ids of other sessions are not own ids") {
     claims ids, others;
     ids.begin(1);
     others.begin(2);
@@ -56,7 +56,7 @@ TEST_CASE("the ids of other sessions are not ours") {
     CHECK_FALSE(ids.ours(before));
 }
 
-TEST_CASE("what is no id is not ours") {
+TEST_CASE("a malformed id is not an own id") {
     claims ids;
     ids.begin(0x1234'5678'9abc'def0);
     const auto good = ids.text(7);
@@ -74,7 +74,7 @@ TEST_CASE("what is no id is not ours") {
     }
 }
 
-TEST_CASE("before the first session nothing is ours") {
+TEST_CASE("before the first session no id is an own id") {
     const claims ids;
     CHECK(ids.session() == 0);
     CHECK_FALSE(ids.ours("00000000-0000-0000-0000-000000000001"));

@@ -1,5 +1,4 @@
-// The way to the ensemble: who goes first, how much at a time, and what becomes of what was not
-// sent.
+// The dispatcher: the order of requests, their window, and the answers to unsent requests.
 
 #include "support/session_stage.hpp"
 
@@ -36,9 +35,9 @@ struct dispatcher_stage : session_stage {
     }
 };
 
-/// Hears of connections.
-struct room final : detail::session_listener {
-    explicit room(std::function<void()> heard) : connected(std::move(heard)) {}
+/// Gets the event that a connection is up.
+struct connection_listener final : detail::session_listener {
+    explicit connection_listener(std::function<void()> heard) : connected(std::move(heard)) {}
     void on_connected() override { connected(); }
     void on_suspended() override {}
     void on_expired() override {}
@@ -48,7 +47,7 @@ struct room final : detail::session_listener {
 
 } // namespace
 
-TEST_CASE("while the queue's window is full its requests wait, and all others pass") {
+TEST_CASE("while the window of lock work is full, lock work waits and other requests pass") {
     dispatcher_stage s(window_of(2));
     for (const auto* path : {"/l1", "/l2", "/l3", "/l4"})
         s.submit(lane::lock_work, path);
@@ -60,7 +59,7 @@ TEST_CASE("while the queue's window is full its requests wait, and all others pa
     CHECK(s.asked() == words{"exists /l3"});
 }
 
-TEST_CASE("the window counts bytes too, and lets one request through that is larger than it") {
+TEST_CASE("the window counts bytes too, and admits one request that is larger than the window") {
     const auto large = "/large" + std::string(100, 'x');
     dispatcher_stage s(window_of(100, 80));
     REQUIRE(detail::bytes_of(requests::exists{large}) > 80);
@@ -71,7 +70,7 @@ TEST_CASE("the window counts bytes too, and lets one request through that is lar
     CHECK(s.asked() == words{"exists /small"});
 }
 
-TEST_CASE("after a reconnect the urgent go first, then the application") {
+TEST_CASE("after a reconnect urgent requests go first, then the application's") {
     dispatcher_stage s;
     s.lose_connection();
     s.submit(lane::user, "/u");
@@ -81,7 +80,7 @@ TEST_CASE("after a reconnect the urgent go first, then the application") {
     CHECK(s.asked() == words{"exists /d", "exists /u"});
 }
 
-TEST_CASE("a queue's request that was not sent is told so when the connection is lost") {
+TEST_CASE("an unsent request of lock work is answered as not sent when the connection is lost") {
     dispatcher_stage s(window_of(1));
     const auto sent = s.submit(lane::lock_work, "/sent");
     const auto unsent = s.submit(lane::lock_work, "/unsent");
@@ -97,11 +96,11 @@ TEST_CASE("a queue's request that was not sent is told so when the connection is
     CHECK(s.asked().empty());
 }
 
-TEST_CASE("while the connection is just going nothing is lost, and nothing told too late") {
+TEST_CASE("while the connection is being lost no request is forgotten or answered too late") {
     dispatcher_stage s;
     s.env->hold_tasks();
     s.c->accepts = false;
-    s.c->next_send_fails = true; // the C client closes the connection, and tells nobody
+    s.c->next_send_fails = true; // the C client closes the connection silently
     s.submit(lane::user, "/last");
     REQUIRE(s.core->state() == client_state::connected);
     s.asked();
@@ -121,26 +120,26 @@ TEST_CASE("while the connection is just going nothing is lost, and nothing told 
     CHECK(*urgent == native::code::ok);
 }
 
-TEST_CASE("what was not sent is answered before the rooms hear of the next connection") {
+TEST_CASE("unsent requests are answered before listeners are told of the next connection") {
     dispatcher_stage s;
     s.env->hold_tasks();
     std::optional<int> refused;
-    std::vector<std::optional<int>> known; // when the room hears of the connection
-    SUBCASE("asked for without a connection") {
+    std::vector<std::optional<int>> known; // at the time of on_connected()
+    SUBCASE("submitted without a connection") {
         s.lose_connection();
         const auto later = s.submit(lane::lock_work, "/later");
-        const auto hears = std::make_shared<room>([&] { known.push_back(*later); });
+        const auto hears = std::make_shared<connection_listener>([&] { known.push_back(*later); });
         s.core->listen(hears);
         s.env->run();
         CHECK_FALSE(*later); // its task waits
         s.reconnect();
         refused = *later;
     }
-    SUBCASE("not taken by the C client") {
+    SUBCASE("refused by the C client") {
         s.c->refused = 1;
         s.core->dispatcher().submit(lane::user, requests::exists{"/refused"},
                                     [&](const native::reply& r) { refused = r.rc; });
-        const auto hears = std::make_shared<room>([&] { known.push_back(refused); });
+        const auto hears = std::make_shared<connection_listener>([&] { known.push_back(refused); });
         s.core->listen(hears);
         CHECK_FALSE(refused);
         s.lose_connection();
@@ -152,7 +151,7 @@ TEST_CASE("what was not sent is answered before the rooms hear of the next conne
     s.env->run();
 }
 
-TEST_CASE("a request that a refused caller makes at once goes out with the next connection") {
+TEST_CASE("a request made from the answer of a refused one is sent on the next connection") {
     dispatcher_stage s;
     s.env->hold_tasks();
     s.lose_connection();
@@ -163,7 +162,7 @@ TEST_CASE("a request that a refused caller makes at once goes out with the next 
     CHECK(s.asked() == words{"exists /again"});
 }
 
-TEST_CASE("a request that is not wanted any more when its turn comes is answered as not sent") {
+TEST_CASE("a request that is no longer wanted when its turn comes is answered as not sent") {
     dispatcher_stage s(window_of(1));
     s.submit(lane::lock_work, "/first");
     std::optional<int> answered;
@@ -181,7 +180,8 @@ TEST_CASE("a request that is not wanted any more when its turn comes is answered
     CHECK(answered == native::code::invalid_state);
 }
 
-TEST_CASE("a request that the C client does not take is answered with its code, not from within") {
+TEST_CASE(
+    "a request that the C client refuses is answered with its code, and not from within submit") {
     dispatcher_stage s;
     std::optional<int> rc;
     s.c->refused = 1;
@@ -192,7 +192,7 @@ TEST_CASE("a request that the C client does not take is answered with its code, 
     CHECK(rc == native::code::invalid_state);
 }
 
-TEST_CASE("closing answers everything, sent or not, exactly once") {
+TEST_CASE("close answers every request, sent or not, exactly once") {
     dispatcher_stage s(window_of(1));
     const auto sent = s.submit(lane::lock_work, "/sent");
     const auto unsent = s.submit(lane::lock_work, "/unsent");
@@ -206,7 +206,7 @@ TEST_CASE("closing answers everything, sent or not, exactly once") {
     CHECK(*later == native::code::closing);
 }
 
-TEST_CASE("close answers what is under way, and what the C client says later is ignored") {
+TEST_CASE("close answers requests in flight, and ignores later answers of the C client") {
     dispatcher_stage s;
     const auto sent = s.submit(lane::lock_work, "/sent");
     const auto reads = s.submit(lane::user, "/read");

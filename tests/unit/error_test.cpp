@@ -56,7 +56,7 @@ TEST_CASE("every error of paddock has a text of its own") {
     CHECK_FALSE(texts.contains(""));
 }
 
-TEST_CASE("no error of paddock is missing from this test: they count from 1 without a gap") {
+TEST_CASE("this test covers every error of paddock: they count from 1 without a gap") {
     for (int code = 1; code <= static_cast<int>(std::size(all_errors)); ++code)
         CHECK(paddock_category().message(code) != "unknown error");
     CHECK(paddock_category().message(0) == "unknown error");
@@ -123,7 +123,7 @@ TEST_CASE("cancellation is Asio's operation_aborted, and nothing else is") {
               boost::system::errc::operation_canceled);
 }
 
-TEST_CASE("an exception says what is wrong") {
+TEST_CASE("an exception's text names the error") {
     const system_error problem(errc::bad_argument, "the path 'a'");
     CHECK(problem.code() == errc::bad_argument);
     CHECK(std::string(problem.what()).find("the path 'a'") != std::string::npos);

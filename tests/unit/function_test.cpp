@@ -17,7 +17,7 @@ static_assert(std::is_nothrow_move_assignable_v<unique_function<void()>>);
 static_assert(!std::is_constructible_v<unique_function<void()>, int>);
 static_assert(!std::is_constructible_v<unique_function<int(int)>, std::string (*)(int)>);
 
-TEST_CASE("an empty function says so") {
+TEST_CASE("an empty function converts to false") {
     unique_function<void()> f;
     CHECK_FALSE(f);
     f = [] {};
@@ -26,7 +26,7 @@ TEST_CASE("an empty function says so") {
     CHECK_FALSE(f);
 }
 
-TEST_CASE("it calls what it was made from, with arguments and result") {
+TEST_CASE("a function passes arguments and result to and from its target") {
     unique_function<int(int, int)> add = [](int a, int b) { return a + b; };
     CHECK(add(2, 3) == 5);
     const auto twice = [](int n) { return 2 * n; };
@@ -34,7 +34,7 @@ TEST_CASE("it calls what it was made from, with arguments and result") {
     CHECK(from_lvalue(21) == 42);
 }
 
-TEST_CASE("it holds what can only be moved, and hands on what can only be moved") {
+TEST_CASE("a function holds a move-only target, and passes move-only arguments") {
     unique_function<std::unique_ptr<int>(std::unique_ptr<int>)> f =
         [own = std::make_unique<int>(2)](std::unique_ptr<int> other) {
             *other *= *own;
@@ -43,14 +43,14 @@ TEST_CASE("it holds what can only be moved, and hands on what can only be moved"
     CHECK(*f(std::make_unique<int>(21)) == 42);
 }
 
-TEST_CASE("references are passed as references") {
+TEST_CASE("a function passes references as references") {
     unique_function<void(std::string&)> f = [](std::string& text) { text += "!"; };
     std::string text = "hey";
     f(text);
     CHECK(text == "hey!");
 }
 
-TEST_CASE("moved from it is empty; what it held is destroyed once, and in time") {
+TEST_CASE("a moved-from function is empty; its target is destroyed once, and in time") {
     const auto alive = std::make_shared<int>(0);
     unique_function<long()> a = [alive] { return alive.use_count(); };
     CHECK(alive.use_count() == 2);
@@ -61,7 +61,7 @@ TEST_CASE("moved from it is empty; what it held is destroyed once, and in time")
     CHECK(alive.use_count() == 1);
 }
 
-TEST_CASE("its state survives from call to call") {
+TEST_CASE("the target's state survives from call to call") {
     unique_function<int()> next = [n = 0]() mutable { return ++n; };
     next();
     CHECK(next() == 2);

@@ -1,4 +1,4 @@
-// The arithmetic of the lease: which touch a proof makes count, and for how long.
+// The arithmetic of the lease: which touch a proof confirms, and for how long.
 
 #include "rules/lease_clock.hpp"
 
@@ -21,8 +21,8 @@ lease_clock clock_of(boot_clock::duration timeout, const rules::lease_wishes& wi
     return lease_clock(lease_timing_of(timeout, wishes));
 }
 
-/// Touches and proofs at every beat, each answered after the round trip. What is left at the worst
-/// moment, which is just before an answer comes.
+/// Touches and proofs at every beat, each answered after the round trip. Returns the validity left
+/// at the worst moment, just before an answer comes.
 boot_clock::duration steady_state(boot_clock::duration timeout, boot_clock::duration tick,
                                   boot_clock::duration round_trip) {
     auto clock = clock_of(timeout, {.tick = tick});
@@ -64,7 +64,7 @@ TEST_CASE("a handshake counts at once, because the leader itself takes part in i
     CHECK(clock.proved(at(4001ms)) == at(14'000ms));
 }
 
-TEST_CASE("a touch that came too late for one proof counts for the next") {
+TEST_CASE("a touch that was answered too late for one proof counts for the next") {
     auto clock = clock_of(10s);
     clock.connected(start);
     clock.touched(at(1000ms), at(1000ms));
@@ -72,7 +72,7 @@ TEST_CASE("a touch that came too late for one proof counts for the next") {
     CHECK(clock.proved(at(4000ms)) == at(11'000ms));
 }
 
-TEST_CASE("a proof never says less than the one before") {
+TEST_CASE("a proof never shortens the lease") {
     auto clock = clock_of(10s);
     clock.connected(start);
     clock.touched(at(1000ms), at(1000ms));
@@ -80,7 +80,7 @@ TEST_CASE("a proof never says less than the one before") {
     CHECK(clock.proved(at(5001ms)) == at(11'000ms));
 }
 
-TEST_CASE("many touches in a moment are one, and the old ones are forgotten") {
+TEST_CASE("touches close together are merged, and old touches are forgotten") {
     auto clock = clock_of(10s);
     clock.connected(start);
     for (int n = 0; n < 1'000'000; ++n)
@@ -105,7 +105,7 @@ TEST_CASE("a long tick makes the gap longer, and a proof by sync longer still") 
     CHECK(lease_timing_of(10s, {.tick = 3s, .by_sync = true}).gap == 5s);
 }
 
-TEST_CASE("what a new hold needs is never more than a healthy lease can give") {
+TEST_CASE("the validity that a new hold needs is never more than a healthy lease has") {
     for (const auto tick : {0s, 2s, 4s}) {
         const auto timing = lease_timing_of(10s, {.tick = tick, .margin = 2s, .least = 4s});
         CHECK(timing.margin + timing.least + timing.gap + 2 * timing.beat <= 10s);

@@ -44,27 +44,27 @@ struct lease_stage : session_stage {
         pass(time);
         answer(code);
     }
-    /// Lets time pass in which the server is heard of but answers nothing of the lease.
+    /// Lets time pass in which the server sends packets but answers no request of the lease.
     void pass(boot_clock::duration time) {
         for (; time > 0s; time -= 100ms) {
             c->last_heard = env->now();
             env->advance(std::min<boot_clock::duration>(time, 100ms));
         }
     }
-    /// The server goes on answering reads, and no quorum agrees to anything.
+    /// The server goes on answering reads, but no write gets a quorum.
     void cut_off_server() { c->heartbeat_code = native::code::connection_loss; }
 };
 
 } // namespace
 
-TEST_CASE("a session is born with a lease") {
+TEST_CASE("a new session has a lease") {
     lease_stage s;
     CHECK(s.core->lease().fit());
     CHECK(s.left() > 8s);
     CHECK(s.left() <= 9s);
 }
 
-TEST_CASE("while something is held, proofs keep the lease alive") {
+TEST_CASE("with a hold, proofs keep the lease alive") {
     lease_stage s;
     const auto held = s.hold();
     for (int n = 0; n < 30; ++n) {
@@ -72,11 +72,11 @@ TEST_CASE("while something is held, proofs keep the lease alive") {
         CHECK(held->valid());
         CHECK(s.left() > 4500ms);
     }
-    CHECK_FALSE(held->over());
+    CHECK_FALSE(held->ended());
 }
 
 TEST_CASE(
-    "while nothing is held, one read in a beat is enough, and none when others were answered") {
+    "with no hold the client sends one read per beat, or none if other requests were answered") {
     lease_stage s;
     SUBCASE("idle") {
         s.pass(14400ms);
@@ -92,7 +92,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("after an idle minute the first write brings a lease for a new hold") {
+TEST_CASE("after an idle minute the first write renews the lease for a new hold") {
     lease_stage s;
     s.pass(60s);
     CHECK_FALSE(s.core->lease().fit());
@@ -103,7 +103,7 @@ TEST_CASE("after an idle minute the first write brings a lease for a new hold") 
     CHECK(held->valid_until() > s.env->now() + 4500ms);
 }
 
-TEST_CASE("answered reads alone do not extend it") {
+TEST_CASE("answered reads alone do not extend the lease") {
     lease_stage s;
     const auto held = s.hold();
     s.cut_off_server();
@@ -115,7 +115,7 @@ TEST_CASE("answered reads alone do not extend it") {
     CHECK(held->reason() == errc::lease_lapsed);
 }
 
-TEST_CASE("a sync does not extend it, unless it was chosen as the proof") {
+TEST_CASE("a sync extends the lease only if it was chosen as the proof") {
     SUBCASE("not chosen") {
         lease_stage s;
         const auto held = s.hold();
@@ -133,7 +133,7 @@ TEST_CASE("a sync does not extend it, unless it was chosen as the proof") {
     }
 }
 
-TEST_CASE("a write that was refused by a quorum is a proof; one that was lost is not") {
+TEST_CASE("a write that a quorum refused is a proof; a lost write is not") {
     lease_stage s;
     const auto held = s.hold();
     s.cut_off_server();
@@ -148,7 +148,7 @@ TEST_CASE("a write that was refused by a quorum is a proof; one that was lost is
     CHECK(held->valid() == proof);
 }
 
-TEST_CASE("what has lapsed is lost for good, whatever is answered later") {
+TEST_CASE("a lapsed hold stays lost, whatever is answered later") {
     lease_stage s;
     const auto held = s.hold();
     s.lose_connection();
@@ -156,16 +156,16 @@ TEST_CASE("what has lapsed is lost for good, whatever is answered later") {
     s.env->stall(until - s.env->now() - 1ms);
     CHECK(held->valid());
     s.env->stall(1ms);
-    CHECK_FALSE(held->valid()); // nothing has run: the clock is enough
-    CHECK_FALSE(held->over());
+    CHECK_FALSE(held->valid()); // no handler has run: the clock is enough
+    CHECK_FALSE(held->ended());
     s.c->accepts = true;
     s.c->set_readable();
     s.env->advance(4s);
     REQUIRE(s.core->state() == client_state::connected);
     s.ask(answered_by::quorum);
-    CHECK(s.core->lease().fit()); // for others
+    CHECK(s.core->lease().fit()); // for other holds
     CHECK_FALSE(held->valid());
-    CHECK(held->over());
+    CHECK(held->ended());
     CHECK(held->reason() == errc::lease_lapsed);
     CHECK(held->valid_until() <= s.env->now());
     const auto next = s.hold();
@@ -188,7 +188,7 @@ TEST_CASE("a proof that was on its way when the lease ended does not begin anoth
     CHECK_FALSE(held->valid());
 }
 
-TEST_CASE("suspended is not lost: who is back before the end goes on") {
+TEST_CASE("a hold survives suspension if the client reconnects before its lease ends") {
     lease_stage s;
     const auto held = s.hold();
     s.lose_connection();
@@ -211,7 +211,7 @@ TEST_CASE("the end of the session ends the lease, and the next epoch does not re
     CHECK_FALSE(old->alive());
 }
 
-TEST_CASE("who waits for a fit lease causes a proof, and hears of it once") {
+TEST_CASE("a wait for a fit lease causes a proof, and completes once") {
     lease_stage s;
     s.pass(60s);
     int told = 0;
@@ -229,15 +229,16 @@ TEST_CASE("who waits for a fit lease causes a proof, and hears of it once") {
     CHECK(told == 1);
 }
 
-TEST_CASE("with a margin the loss is told before the end, and the hold is valid until then") {
+TEST_CASE(
+    "with a margin the loss is reported before the lease ends; the hold is valid until then") {
     lease_stage s(with({.margin = 1s}));
     const auto held = s.hold();
     s.cut_off_server();
     const auto until = held->valid_until();
     s.pass(until - s.env->now() - 1100ms);
-    CHECK_FALSE(held->over());
+    CHECK_FALSE(held->ended());
     s.pass(200ms);
-    CHECK(held->over());
+    CHECK(held->ended());
     CHECK(held->reason() == errc::lease_lapsed);
     CHECK(held->valid());
     s.c->heartbeat_code = native::code::ok;
@@ -247,27 +248,27 @@ TEST_CASE("with a margin the loss is told before the end, and the hold is valid 
         CHECK(held->valid_until() == until);
         s.pass(500ms);
     }
-    SUBCASE("giving it back ends it") { held->release(); }
+    SUBCASE("a release ends it") { held->release(); }
     CHECK_FALSE(held->valid());
 }
 
-TEST_CASE("a term that somebody has found over cannot be extended any more") {
+TEST_CASE("a lease term that was seen to have ended cannot be extended") {
     static boot_clock::time_point now;
     now = boot_clock::time_point(10s);
     detail::lease_term term([]() noexcept { return now; }, now + 1s);
     CHECK(term.alive());
     CHECK(term.extend(now + 2s));
-    CHECK(term.extend(now + 1s)); // says less than before
+    CHECK(term.extend(now + 1s)); // shorter than before
     CHECK(term.until() == now + 2s);
     now += 2s;
     CHECK_FALSE(term.alive());
     CHECK_FALSE(term.extend(now + 9s));
     CHECK_FALSE(term.alive());
-    now -= 2s; // a clock that does not exist
+    now -= 2s; // no real clock does this
     CHECK_FALSE(term.alive());
 }
 
-TEST_CASE("who waits for a lease that does not come is not left without a word") {
+TEST_CASE("a wait for a lease that is not renewed is reported in the log") {
     lease_stage s;
     s.pass(60s);
     s.cut_off_server();
@@ -281,7 +282,7 @@ TEST_CASE("who waits for a lease that does not come is not left without a word")
     CHECK(s.troubles[0].find("too slow for this session timeout") != std::string::npos);
 }
 
-TEST_CASE("the wall clock may jump: no lease is longer or shorter for it") {
+TEST_CASE("a jump of the wall clock makes no lease longer or shorter") {
     lease_stage s;
     const auto held = s.hold();
     const auto until = held->valid_until();
@@ -297,7 +298,7 @@ TEST_CASE("the wall clock may jump: no lease is longer or shorter for it") {
     CHECK_FALSE(held->valid());
 }
 
-TEST_CASE("a server that grants a shorter session timeout ends what was promised before") {
+TEST_CASE("a server that grants a shorter session timeout shortens the lease") {
     lease_stage s;
     const auto held = s.hold();
     s.lose_connection();

@@ -1,4 +1,4 @@
-// What a contender writes into its node, and what others may have written into theirs.
+// The data of a contender's node, and of nodes that other programs wrote.
 
 #include "locks/call/metadata.hpp"
 
@@ -29,7 +29,7 @@ bool untouched(const contender& c) {
 
 } // namespace
 
-TEST_CASE("what was written is read back") {
+TEST_CASE("metadata that was written is read back") {
     const auto data = detail::metadata("nightly job").at(a_moment);
     const auto writer = read(data);
     CHECK(writer.label == "nightly job");
@@ -62,7 +62,7 @@ TEST_CASE("any label survives") {
     }
 }
 
-TEST_CASE("what others wrote changes nothing") {
+TEST_CASE("unknown data in a node is ignored") {
     for (const std::string_view data :
          {"", "192.168.0.7", "__REVOKE__", "null", "42", "\"text\"", "[1,2]", "{", "{}",
           "{\"pid\":", "\x80\xff", "{\"host\":\"\xff\"}", "{\"other\":1}"}) {
@@ -80,7 +80,7 @@ TEST_CASE("members of other types are ignored") {
     CHECK(read(R"({"pid":-3})").pid == -3);
 }
 
-TEST_CASE("a time that is none is 1970") {
+TEST_CASE("an invalid time is read as 1970") {
     for (const std::string_view time :
          {"", "yesterday", "2023-11-14", "2023-11-14 22:13:20", "0000-00-00T00:00:00.000Z",
           "9999-12-31T23:59:59.999Z", "-999-99-99T99:99:99.999Z", "1969-12-31T23:59:59.999Z"}) {
@@ -89,7 +89,7 @@ TEST_CASE("a time that is none is 1970") {
     }
 }
 
-TEST_CASE("neither depth nor size of what others wrote does harm") {
+TEST_CASE("deep or large data of other programs does no harm") {
     CHECK(untouched(read(std::string(1 << 20, '['))));
     CHECK(untouched(read(std::string(1 << 20, '\0'))));
     const std::string big(1 << 20, 'x');

@@ -1,4 +1,4 @@
-// Which node is a contender for which lock, and in which order they stand.
+// Which node is a contender for which lock, and the order of contenders.
 
 #include "rules/names.hpp"
 
@@ -30,7 +30,7 @@ TEST_CASE("the contenders of a lock are those of Curator, of Go and of kazoo, an
     CHECK(sequence(kazoo + "__lock__0000000007") == 7);
 }
 
-TEST_CASE("kazoo's nodes are contenders only for the name that it has") {
+TEST_CASE("kazoo's nodes are contenders only of a lock with kazoo's name") {
     CHECK_FALSE(sequence(kazoo + "__lock__0000000007", "job"));
     CHECK_FALSE(sequence("C0FFEE00000040008000000000000001__lock__0000000007"));
     CHECK_FALSE(sequence("c0ffee__lock__0000000007"));
@@ -80,7 +80,7 @@ TEST_CASE("other nodes in the directory are no contenders") {
     }
 }
 
-TEST_CASE("what we create is what we find again") {
+TEST_CASE("a name that paddock created is parsed as its own") {
     claims ids;
     ids.begin(0x1000'0000'0000'0001);
     const naming names("lock");
@@ -102,7 +102,7 @@ TEST_CASE("kazoo's Lock with the marker of another recipe is a contender") {
     CHECK(writer->as == role::exclusive);
 }
 
-TEST_CASE("a node with kazoo's name is ours by the digits of its id") {
+TEST_CASE("a node with kazoo's name is an own node by the digits of its id") {
     claims ids;
     ids.begin(42);
     const auto id = ids.claim();
@@ -115,7 +115,7 @@ TEST_CASE("a node with kazoo's name is ours by the digits of its id") {
     CHECK_FALSE(own_id(node, ids));
 }
 
-TEST_CASE("a read-write lock tells readers from writers, and from any mutex") {
+TEST_CASE("a read-write lock tells readers, writers and the nodes of a mutex apart") {
     claims ids;
     ids.begin(42);
     const auto names = naming::of_shared_mutex();
@@ -128,7 +128,7 @@ TEST_CASE("a read-write lock tells readers from writers, and from any mutex") {
     CHECK_FALSE(naming("lock").has_shared());
 }
 
-TEST_CASE("a node is ours by its session's id, whatever lock it is for") {
+TEST_CASE("a node is an own node by its session's id, whatever lock it is for") {
     claims ids;
     ids.begin(42);
     const auto id = ids.claim();
@@ -140,7 +140,7 @@ TEST_CASE("a node is ours by its session's id, whatever lock it is for") {
     CHECK_FALSE(own_id(naming("lock").prefix(others, others.claim()) + "0000000001", ids));
 }
 
-TEST_CASE("orphans are our nodes that nobody claims") {
+TEST_CASE("orphans are own nodes that no contender claims") {
     claims ids;
     ids.begin(42);
     const naming names("lock");
@@ -159,7 +159,7 @@ TEST_CASE("places are in the order of their numbers, ties by name") {
     CHECK(queue == std::vector<node_position>{{-1, "c"}, {9, "a"}, {9, "b"}, {10, "a"}});
 }
 
-TEST_CASE("a lock's name must not contain what other recipes put into theirs") {
+TEST_CASE("a lock's name must not contain the parts that other recipes put into theirs") {
     for (const auto* const name : {"_c_x", "my-lock-1", "latch-", "lease-x", "__lock__",
                                    "__rlock__", "x__READ__", "__WRIT__x", "__REVOKE__"}) {
         CAPTURE(name);
@@ -176,7 +176,7 @@ TEST_CASE("C9: the warning comes at half of all numbers, the refusal well before
     CHECK(sequence_limit <= 0x7fff'ffff - 10'000);
 }
 
-TEST_CASE("a simple lock's marker tells whose it is, and is no contender of any lock") {
+TEST_CASE("a simple lock's marker tells its session, and is no contender of any lock") {
     claims ids;
     ids.begin(0x1234'5678'9abc'def0);
     const auto id = ids.claim();

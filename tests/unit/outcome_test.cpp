@@ -52,7 +52,7 @@ constexpr row table[] = {
     {zk_errc::reconfig_disabled,             refused,  refused,  later,    later},
     {zk_errc::throttled,                     later,    later,    later,    later},
     {zk_errc{-125},                          refused,  refused,  later,    later}, // quota
-    {zk_errc{-4242},                         refused,  refused,  later,    later}, // to come
+    {zk_errc{-4242},                         refused,  refused,  later,    later}, // unknown
 };
 // clang-format on
 
@@ -69,7 +69,7 @@ TEST_CASE("every code has one outcome for each kind of request") {
     }
 }
 
-TEST_CASE("a delete goes on until the node is gone, whatever the ensemble says") {
+TEST_CASE("a delete is repeated until the node is gone, whatever the ensemble answers") {
     for (int code = -1000; code <= 0; ++code) {
         CAPTURE(code);
         CHECK(judge(request::remove, code) != outcome::refused);
@@ -77,7 +77,7 @@ TEST_CASE("a delete goes on until the node is gone, whatever the ensemble says")
     }
 }
 
-TEST_CASE("nothing but success is done, but for the delete of what is not there") {
+TEST_CASE("only success counts as done, except the delete of a missing node") {
     for (int code = -1000; code < 0; ++code) {
         CAPTURE(code);
         for (const auto what : {request::create, request::list, request::look})
@@ -87,7 +87,7 @@ TEST_CASE("nothing but success is done, but for the delete of what is not there"
     }
 }
 
-TEST_CASE("a write was agreed upon when it was executed, or refused for what is in the tree") {
+TEST_CASE("a write has a quorum when it was executed, or refused because of the tree's state") {
     const std::set<zk_errc> by_the_tree{zk_errc::no_node,     zk_errc::no_auth,
                                         zk_errc::bad_version, zk_errc::no_children_for_ephemerals,
                                         zk_errc::node_exists, zk_errc::not_empty};
@@ -98,7 +98,7 @@ TEST_CASE("a write was agreed upon when it was executed, or refused for what is 
     }
 }
 
-TEST_CASE("what was lost with the connection leaves the session alone") {
+TEST_CASE("a request that was lost with the connection does not end the session") {
     const std::set<zk_errc> of_the_session{zk_errc::closing, zk_errc::session_moved,
                                            zk_errc::session_expired, zk_errc::auth_failed};
     for (int code = -1000; code <= 0; ++code) {

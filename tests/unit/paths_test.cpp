@@ -1,4 +1,4 @@
-// Which paths and names ZooKeeper takes, and how they are put together.
+// Which paths and names ZooKeeper accepts, and how they are put together.
 
 #include "rules/paths.hpp"
 
@@ -8,7 +8,7 @@
 
 using namespace paddock::rules;
 
-TEST_CASE("what ZooKeeper takes as a path has no fault") {
+TEST_CASE("a path that ZooKeeper accepts has no fault") {
     for (const auto* const path :
          {"/", "/a", "/a/b", "/a.b/..c/d..", "/...", "/a b", "/ä€", "/-", "/zookeeper"}) {
         CAPTURE(path);
@@ -16,7 +16,7 @@ TEST_CASE("what ZooKeeper takes as a path has no fault") {
     }
 }
 
-TEST_CASE("what is wrong with a path is said") {
+TEST_CASE("a malformed path is described by its fault") {
     CHECK(path_fault("") == "is empty");
     CHECK(path_fault("a") == "does not start with '/'");
     CHECK(path_fault("/a/") == "ends with '/'");
@@ -29,7 +29,7 @@ TEST_CASE("what is wrong with a path is said") {
     }
 }
 
-TEST_CASE("the characters that the server refuses are found, and where") {
+TEST_CASE("the check finds the characters that the server refuses, and their position") {
     CHECK(path_fault(std::string("/a\0b", 4)) ==
           "has a character that ZooKeeper refuses at byte 2");
     for (const auto* const bad :
@@ -51,7 +51,7 @@ TEST_CASE("characters beyond 16 bits are refused: the server sees two halves, wh
     CHECK(path_fault("/\xf4\x8f\xbf\xbf") == "has a character that ZooKeeper refuses at byte 1");
 }
 
-TEST_CASE("what is not UTF-8 is found, and where") {
+TEST_CASE("the check finds malformed UTF-8, and its position") {
     CHECK(utf8_fault("") == "");
     CHECK(utf8_fault("aä€𝄞") == "");
     CHECK(utf8_fault(std::string("\0", 1)) == "");
@@ -77,7 +77,7 @@ TEST_CASE("a name is one component of a path") {
     CHECK(name_fault("a\n") == "has a character that ZooKeeper refuses at byte 1");
 }
 
-TEST_CASE("up and down in the tree") {
+TEST_CASE("parents and children of a path") {
     CHECK(parent("/a/b") == "/a");
     CHECK(parent("/a") == "/");
     CHECK(parent("/") == "/");
@@ -88,7 +88,7 @@ TEST_CASE("up and down in the tree") {
     CHECK(name_of("b") == "b");
 }
 
-TEST_CASE("a root is put before a path, and taken away again") {
+TEST_CASE("a root is prepended to a path, and removed again") {
     CHECK(below("", "/a") == "/a");
     CHECK(below("/app", "/a") == "/app/a");
     CHECK(below("/app", "/") == "/app");

@@ -1,4 +1,4 @@
-// The lifetime of a call of the application, from its start to its one completion.
+// The lifetime of an application's call, from its start to its one completion.
 
 #include "session/pending_call.hpp"
 #include "support/session_stage.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 using one_call = detail::pending_call<int>;
 
-/// A client, and what its calls have completed with.
+/// A client, and the outcomes of its calls.
 struct call_stage : session_stage {
     struct completion {
         error_code why;
@@ -82,7 +82,7 @@ TEST_CASE("a cancellation completes a call on the strand, and a later outcome is
     CHECK(s.said.size() == 1);
 }
 
-TEST_CASE("a cancellation that comes behind the outcome is not heard") {
+TEST_CASE("a cancellation after the outcome has no effect") {
     call_stage s;
     asio::cancellation_signal stop;
     const auto c = s.call(stop);
@@ -94,7 +94,7 @@ TEST_CASE("a cancellation that comes behind the outcome is not heard") {
     CHECK(s.said == std::vector<call_stage::completion>{{{}, 7}});
 }
 
-TEST_CASE("a partial cancellation is not heard") {
+TEST_CASE("a partial cancellation has no effect") {
     call_stage s;
     asio::cancellation_signal stop;
     const auto c = s.call(stop);
@@ -131,7 +131,7 @@ TEST_CASE("a cancellation slot keeps neither the call nor its client alive") {
         call = c;
         c->start([] {});
         s.run();
-        c.reset(); // whatever would have completed it is gone
+        c.reset(); // no object that could complete it is left
         CHECK(call.expired());
         stop.emit(terminal);
         s.run();
@@ -141,7 +141,7 @@ TEST_CASE("a cancellation slot keeps neither the call nor its client alive") {
     stop.emit(terminal);
 }
 
-TEST_CASE("a call that needs an open client fails with the reason why that is closed") {
+TEST_CASE("a call that needs an open client fails with the reason why the client is closed") {
     call_stage s;
     bool worked = false;
     auto c = s.call();

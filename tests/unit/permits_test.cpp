@@ -6,7 +6,7 @@
 
 using namespace paddock::test;
 
-TEST_CASE("who is let in creates its leases, lists them, and is granted by what it sees") {
+TEST_CASE("an admitted call creates its leases, lists them, and is granted by the listing") {
     acquiring one({.count = 2, .permits = 3});
     CHECK(one.admitted() == "create 1, create 2, list");
     CHECK(one.created(1) == "");
@@ -15,7 +15,7 @@ TEST_CASE("who is let in creates its leases, lists them, and is granted by what 
     CHECK(one.release() == "sweep 1, sweep 2, forget, out");
 }
 
-TEST_CASE("with too few permits it waits for a change, and looks again") {
+TEST_CASE("with too few permits a call waits for a change, and lists again") {
     acquiring one({.count = 2, .permits = 2});
     one.admitted();
     one.created(1);
@@ -27,7 +27,7 @@ TEST_CASE("with too few permits it waits for a change, and looks again") {
     CHECK(one.listed({1, 2}) == "forget, grant 2, leave");
 }
 
-TEST_CASE("without room for a watch it looks again and again") {
+TEST_CASE("without room for a watch a call lists again and again") {
     acquiring one({.count = 1, .permits = 1});
     one.admitted();
     one.created(1);
@@ -36,7 +36,7 @@ TEST_CASE("without room for a watch it looks again and again") {
     CHECK(one.listed({1}, false) == "forget, grant 1, leave");
 }
 
-TEST_CASE("a listing that lacks an own lease grants nothing: another lease takes its place") {
+TEST_CASE("a listing that lacks an own lease grants nothing: the call creates another lease") {
     acquiring one({.count = 2, .permits = 2});
     one.admitted();
     one.created(1);
@@ -53,14 +53,14 @@ TEST_CASE("a listing from before the create proves nothing") {
     one.created(1);
     CHECK(one.listed({0, 1}) == "");
     CHECK(one.directory_changed() == "list");
-    CHECK(one.say([](auto& r) { r.place_lost(); }) == "sweep 1, forget, enter");
+    CHECK(one.say([](auto& r) { r.place_lost(); }) == "sweep 1, forget, join queue");
     CHECK(one.admitted() == "create 2, list");
-    CHECK(one.listed_late(2, {1}) == ""); // the answer to the listing of before
+    CHECK(one.listed_late(2, {1}) == ""); // the answer to the earlier listing
     one.created(2);
     CHECK(one.listed({2}) == "forget, grant 1, leave");
 }
 
-TEST_CASE("an immediate one gives up when there are too few, and nothing stays") {
+TEST_CASE("an immediate call gives up when there are too few permits, and leaves no lease") {
     acquiring one({.count = 2, .permits = 2, .immediate = true});
     one.admitted();
     one.created(1);
@@ -68,7 +68,7 @@ TEST_CASE("an immediate one gives up when there are too few, and nothing stays")
     CHECK(one.listed({0, 1, 2}) == "give up, sweep 1, sweep 2, forget, leave, out");
 }
 
-TEST_CASE("an immediate one fails when the connection is lost") {
+TEST_CASE("an immediate call fails when the connection is lost") {
     acquiring one({.count = 1, .permits = 1, .immediate = true});
     one.admitted();
     CHECK(one.disconnected() == "fail not connected, forget, leave");
@@ -100,7 +100,7 @@ TEST_CASE("a create that was not sent is sent on the next connection") {
     CHECK(one.ids.count() == 1);
 }
 
-TEST_CASE("what is known to be unsent only on the next connection is asked again after a pause") {
+TEST_CASE("a request found unsent only on the next connection is repeated after a pause") {
     acquiring one({.count = 1});
     one.admitted();
     SUBCASE("for everything") {
@@ -138,7 +138,7 @@ TEST_CASE("what is known to be unsent only on the next connection is asked again
     }
 }
 
-TEST_CASE("after a reconnect nothing is granted by what was seen before") {
+TEST_CASE("after a reconnect an earlier listing grants nothing") {
     acquiring one({.count = 1});
     CHECK(one.admitted() == "create 1, list, read permits");
     one.created(1);
@@ -149,7 +149,7 @@ TEST_CASE("after a reconnect nothing is granted by what was seen before") {
     CHECK(one.listed({0, 1}) == "forget, grant 1, leave");
 }
 
-TEST_CASE("who leaves while its creates are under way has them swept as they come") {
+TEST_CASE("a call that leaves during its creates has each node swept when it is answered") {
     acquiring one({.count = 3, .permits = 3});
     one.admitted();
     one.created(1);
@@ -158,13 +158,13 @@ TEST_CASE("who leaves while its creates are under way has them swept as they com
     CHECK(one.create_fails(3, outcome::not_sent) == "out");
 }
 
-TEST_CASE("who leaves before it is let in has nothing to give back") {
+TEST_CASE("a call that leaves before it is admitted has nothing to release") {
     acquiring one({.count = 3, .permits = 3});
     CHECK(one.quit() == "forget, leave, out");
     CHECK(one.quit() == "");
 }
 
-TEST_CASE("who leaves with a create that is unknown has the directory searched once more") {
+TEST_CASE("a call that leaves with an unknown create has the directory searched once more") {
     acquiring one({.count = 1, .permits = 1});
     one.admitted();
     one.disconnected();
@@ -172,10 +172,10 @@ TEST_CASE("who leaves with a create that is unknown has the directory searched o
     CHECK(one.connected() == "settle");
     CHECK(one.ids.count() == 1);
     CHECK(one.quit() == "taint, forget, leave, out");
-    CHECK(one.ids.count() == 0); // so that the search takes the node for an orphan
+    CHECK(one.ids.count() == 0); // so the search finds an orphan
 }
 
-TEST_CASE("a missing directory is made") {
+TEST_CASE("a call creates a missing directory") {
     acquiring one({.count = 2, .permits = 2});
     one.admitted();
     CHECK(one.create_fails(1, outcome::missing) == "make parents");
@@ -184,7 +184,7 @@ TEST_CASE("a missing directory is made") {
     CHECK(one.say([](auto& r) { r.parents_made(outcome::done, 0); }) == "create 3, create 4, list");
 }
 
-TEST_CASE("what the ensemble refuses fails the acquisition, and nothing stays") {
+TEST_CASE("a request that the ensemble refuses fails the call, which leaves no lease") {
     constexpr int code = -102;
     acquiring create({.count = 2, .permits = 2});
     create.admitted();
@@ -208,7 +208,7 @@ TEST_CASE("what the ensemble refuses fails the acquisition, and nothing stays") 
           "fail refused -102, forget, leave, out");
 }
 
-TEST_CASE("what needs patience gets it") {
+TEST_CASE("throttled requests are repeated after one pause") {
     acquiring one({.count = 1});
     one.admitted();
     CHECK(one.create_fails(1, outcome::later) == "pause");
@@ -217,7 +217,7 @@ TEST_CASE("what needs patience gets it") {
     CHECK(one.resume() == "create 2, list, read permits");
 }
 
-TEST_CASE("a change that comes during a pause is not forgotten") {
+TEST_CASE("a change during a pause is not forgotten") {
     acquiring one({.count = 1});
     one.admitted();
     one.created(1);
@@ -229,7 +229,7 @@ TEST_CASE("a change that comes during a pause is not forgotten") {
     CHECK(one.permits(1) == "forget, grant 1, leave");
 }
 
-TEST_CASE("a counter that grows lets it in, and one that shrinks does not") {
+TEST_CASE("a counter that grows lets a waiter in, and one that shrinks does not") {
     acquiring one({.count = 2});
     one.admitted();
     one.created(1);
@@ -253,7 +253,7 @@ TEST_CASE("nothing is granted while a change of the leases is not yet seen") {
     CHECK(one.directory_changed() == "list");
     CHECK(one.counter_changed() == "read permits");
     CHECK(one.permits(5) == "");
-    CHECK(one.listed({}) == "create 2, list"); // its own was among what was deleted
+    CHECK(one.listed({}) == "create 2, list"); // its own lease was deleted too
 }
 
 TEST_CASE("a hold that is old enough watches its leases, and is lost with one of them") {
@@ -276,7 +276,7 @@ TEST_CASE("a hold that is old enough watches its leases, and is lost with one of
     CHECK(one.release() == "sweep 1, sweep 2, forget, out");
 }
 
-TEST_CASE("a lease without a watch is looked at on the next connection, wherever its pause ends") {
+TEST_CASE("a lease without a watch is read on the next connection, whenever its pause ends") {
     for (const bool ends_before : {true, false}) {
         CAPTURE(ends_before);
         acquiring one({.count = 2, .permits = 2});
@@ -295,7 +295,7 @@ TEST_CASE("a lease without a watch is looked at on the next connection, wherever
     }
 }
 
-TEST_CASE("a lease that is found missing by its first look ends the hold, too") {
+TEST_CASE("a lease whose first read finds no node ends the hold, too") {
     acquiring one({.count = 1, .permits = 1});
     one.admitted();
     one.created(1);
@@ -304,7 +304,7 @@ TEST_CASE("a lease that is found missing by its first look ends the hold, too") 
     CHECK(one.own_watched(1, outcome::missing) == "lose");
 }
 
-TEST_CASE("nothing crosses the end of a session") {
+TEST_CASE("no lease or request survives the end of a session") {
     acquiring held({.count = 1, .permits = 1});
     held.admitted();
     held.created(1);
@@ -317,7 +317,7 @@ TEST_CASE("nothing crosses the end of a session") {
     waiting.admitted();
     waiting.created(1);
     waiting.disconnected();
-    CHECK(waiting.expired() == "enter");
+    CHECK(waiting.expired() == "join queue");
     CHECK(waiting.create_fails(2, outcome::lost) == ""); // of the session before
     CHECK(waiting.connected() == "");
     CHECK(waiting.admitted() == "create 3, create 4, list");
@@ -328,12 +328,12 @@ TEST_CASE("nothing crosses the end of a session") {
     CHECK(failing.expired() == "fail session expired, out");
 }
 
-TEST_CASE("who has lost its place lets go of its leases and queues again") {
+TEST_CASE("a call that has lost its queue node deletes its leases and queues again") {
     acquiring one({.count = 3, .permits = 3});
     one.admitted();
     one.created(1);
     one.created(2);
-    CHECK(one.say([](auto& r) { r.place_lost(); }) == "sweep 1, sweep 2, forget, enter");
+    CHECK(one.say([](auto& r) { r.place_lost(); }) == "sweep 1, sweep 2, forget, join queue");
     CHECK(one.created(3) == "sweep 3");
     CHECK(one.say([](auto& r) { r.excluded(); }) == "out");
 }

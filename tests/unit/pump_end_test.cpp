@@ -41,7 +41,7 @@ TEST_CASE("drop_connection breaks the connection once the turn has come") {
     CHECK(s.pump->ready());
 }
 
-TEST_CASE("after close only completions are heard") {
+TEST_CASE("after close the pump reports completions only") {
     connected_pump s;
     const auto open = s.ask();
     s.c->send([&] { s.c->observer->on_watch(native::watch_type::deleted, "/"); });
@@ -71,7 +71,7 @@ TEST_CASE("close inside a turn waits for its end") {
     CHECK(open->rc == code::closing);
 }
 
-TEST_CASE("close may come at any step") {
+TEST_CASE("close may be called at any step") {
     for (int steps = 0; steps < 12; ++steps) {
         pump_stage s(pump_stage::named({"a", "b"}));
         s.env.names = {{"a", {"10.0.0.1"}}};
@@ -89,7 +89,7 @@ TEST_CASE("close may come at any step") {
     }
 }
 
-TEST_CASE("the end of a session waits for what is to be written, and for the server") {
+TEST_CASE("the end of a session waits for unwritten requests, and for the server") {
     connected_pump s;
     s.c->unwritten = 2;
     s.c->lingers = true;
@@ -110,7 +110,7 @@ TEST_CASE("the end of a session waits for what is to be written, and for the ser
     CHECK(s.user.disconnected == 0);
 }
 
-TEST_CASE("a session that cannot be ended is given up") {
+TEST_CASE("a session that cannot be closed is given up") {
     connected_pump s;
     s.c->lingers = true;
     int over = 0;
@@ -120,19 +120,19 @@ TEST_CASE("a session that cannot be ended is given up") {
         s.pump->end_session(ended);
         CHECK(s.c->asked_to_end == 0);
     }
-    SUBCASE("after a second, when the server says nothing") {
+    SUBCASE("after a second, when the server is silent") {
         s.pump->end_session(ended);
         s.env.advance(999ms);
         CHECK(over == 0);
         s.env.advance(2ms);
     }
-    SUBCASE("after a second, when it takes nothing") {
+    SUBCASE("after a second, when the server reads nothing") {
         s.c->unwritten = 1000;
         s.c->accepts = false;
         s.pump->end_session(ended);
         s.env.advance(1001ms);
     }
-    SUBCASE("when nobody can wait any longer") {
+    SUBCASE("when the pump is closed") {
         s.pump->end_session(ended);
         s.pump->close();
     }
@@ -169,7 +169,7 @@ TEST_CASE("a session may be ended inside a turn, and the pump destroyed when it 
     CHECK_FALSE(s.pump);
 }
 
-TEST_CASE("a pump that is destroyed while its session ends tells nobody") {
+TEST_CASE("a pump that is destroyed while its session ends calls no handler") {
     connected_pump s;
     s.c->lingers = true;
     s.pump->end_session([] { FAIL_CHECK("told"); });

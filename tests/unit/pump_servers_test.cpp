@@ -1,4 +1,4 @@
-// Which servers the C client is given, and when it has to look for another one.
+// Which servers the pump gives to the C client, and when it tries another one.
 
 #include "native/server_list.hpp"
 #include "pump_stage.hpp"
@@ -60,7 +60,7 @@ TEST_CASE("the C client's list is odd, complete and in any order") {
     }
 }
 
-TEST_CASE("names are looked up one at a time, addresses not at all, and failures told together") {
+TEST_CASE("names are looked up one at a time, and their failures are reported together") {
     stage s({named("a"), {"::1", 2, true}, named("b"), {"10.0.0.9", 3, true}, named("c")});
     s.env.names = {{"c", {"10.0.0.1", "10.0.0.2"}}};
     s.env.resolve_time = 1s;
@@ -129,7 +129,8 @@ TEST_CASE("every name is tried as soon as it is known, and none before one is") 
     CHECK(s.c->opened == 1);
 }
 
-TEST_CASE("an attempt is not dropped when another server becomes known, but limited from then on") {
+TEST_CASE(
+    "a connection attempt continues when another server becomes known, but with a time limit") {
     stage s({literal_server(1), named("a")}, 9s);
     s.env.names = {{"a", {"10.0.0.1"}}};
     s.env.resolve_time = 500ms;
@@ -165,12 +166,12 @@ TEST_CASE("a pass is over all servers that are known, also when one became known
     CHECK(s.env.asked.size() == 2);
 }
 
-TEST_CASE("nobody complains of the known servers when others are about to be tried") {
+TEST_CASE("no trouble is reported for failed servers while others are about to be tried") {
     stage s({literal_server(1), named("a")}, 9s);
     s.env.names = {{"a", {"10.0.0.1"}}};
     s.env.resolve_time = 500ms;
     s.c->accepts = false;
-    s.env.advance(1100ms); // the only server of that time has failed
+    s.env.advance(1100ms); // the only server known by then has failed
     CHECK(s.c->last_identity == 2);
     CHECK(s.troubles() == 0);
     s.env.advance(3100ms);
@@ -191,7 +192,7 @@ TEST_CASE("names are looked up in one round at a time, also when no server answe
     CHECK(s.env.asked.size() <= 11);
 }
 
-TEST_CASE("what a name stood for is kept while it cannot be resolved") {
+TEST_CASE("the addresses of a name are kept while it cannot be resolved") {
     stage s({named("a"), named("b")});
     s.env.names = {{"a", {"10.0.0.1"}}, {"b", {"10.0.0.2"}}};
     s.c->accepts = false;
@@ -203,8 +204,8 @@ TEST_CASE("what a name stood for is kept while it cannot be resolved") {
     CHECK(different(s.c->servers.back()) == names{"10.0.0.2:1", "10.0.0.3:1"});
 }
 
-TEST_CASE("a name that nobody knows is looked up again, more and more seldom") {
-    stage s({named("nobody")});
+TEST_CASE("an unknown name is looked up again at growing intervals") {
+    stage s({named("unknown")});
     s.env.advance(1s);
     const auto first = s.env.asked.size();
     CHECK(first >= 3);
@@ -217,12 +218,13 @@ TEST_CASE("a name that nobody knows is looked up again, more and more seldom") {
     CHECK(s.env.asked.size() - minute <= 130);
     CHECK(s.troubles() == s.env.asked.size());
     CHECK(s.c->opened == 0);
-    s.env.names["nobody"] = {"10.0.0.1"};
+    s.env.names["unknown"] = {"10.0.0.1"};
     s.env.advance(11s);
     CHECK(s.user.up);
 }
 
-TEST_CASE("names are looked up again after a full failed pass, and only what is new is applied") {
+TEST_CASE(
+    "names are looked up again after a full failed pass, and only new addresses are applied") {
     stage s({named("a"), named("b")});
     s.env.names = {{"a", {"10.0.0.1"}}, {"b", {"10.0.0.2"}}};
     s.c->accepts = false;
@@ -244,7 +246,7 @@ TEST_CASE("names are looked up again after a full failed pass, and only what is 
     CHECK(s.user.up);
 }
 
-TEST_CASE("new servers are applied also when it was the C client that gave the attempt up") {
+TEST_CASE("new servers are applied also when the C client itself gave up the connection attempt") {
     stage s({literal_server(1), named("a")}, 9s);
     s.env.names = {{"a", {"10.0.0.1"}}};
     s.env.resolve_time = 20s;
@@ -257,7 +259,7 @@ TEST_CASE("new servers are applied also when it was the C client that gave the a
     CHECK(s.c->servers.size() == 2);
 }
 
-TEST_CASE("servers that refuse are not asked without end, and the complaints become fewer") {
+TEST_CASE("servers that refuse are tried with pauses, and reported at a limited rate") {
     stage s({literal_server(1), literal_server(2), literal_server(3)});
     s.c->accepts = false;
     // As the C client does it: an attempt per server, then a pause.
@@ -268,7 +270,7 @@ TEST_CASE("servers that refuse are not asked without end, and the complaints bec
     CHECK(s.env.asked.empty());
 }
 
-TEST_CASE("an error of interest is answered with patience") {
+TEST_CASE("an error of interest is retried after a pause") {
     stage s({literal_server(1)});
     for (int i = 0; i < 8; ++i)
         s.c->interest_codes.push_back(code::system_error);
@@ -295,7 +297,7 @@ TEST_CASE("of several servers a silent one is given up after a second, then afte
     CHECK(s.c->last_identity == 5);
 }
 
-TEST_CASE("the only server keeps all the time that the C client gives it") {
+TEST_CASE("a single server keeps all the time that the C client gives it") {
     stage s({literal_server(1)}, 9s);
     s.c->answers = false;
     s.env.advance(5900ms);

@@ -5,7 +5,7 @@
 #include "support/pump_harness.hpp"
 #include "support/scripted_calls.hpp"
 
-// A pump against a C client whose server is the test, in a world without time.
+// A pump above a scripted C client, in virtual time.
 
 namespace paddock::test {
 

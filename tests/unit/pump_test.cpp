@@ -1,4 +1,4 @@
-// The pump, step by step: what it asks of the C client, and when.
+// The pump, step by step: which calls of the C client it makes, and when.
 
 #include "pump_stage.hpp"
 
@@ -10,7 +10,7 @@ namespace code = native::code;
 namespace event = native::event;
 namespace state = native::state;
 
-TEST_CASE("an attempt to connect that fails is not told of something to read") {
+TEST_CASE("a failed connection attempt gets no readiness to read") {
     pump_stage s;
     s.c->refuses = true;
     while (s.c->events.size() < 10)
@@ -19,7 +19,7 @@ TEST_CASE("an attempt to connect that fails is not told of something to read") {
         CHECK(one == event::writable);
 }
 
-TEST_CASE("nothing happens inside start, and a connection is made behind it") {
+TEST_CASE("start() does nothing by itself, and the connection is made after it") {
     pump_stage s;
     CHECK(s.c->opened == 0);
     s.env.run();
@@ -54,7 +54,7 @@ TEST_CASE("a request is answered, and one without a connection refused") {
     CHECK(s.ask()->rc == code::invalid_state);
 }
 
-TEST_CASE("what a silently closed connection owes fails, and is not sent on the next one") {
+TEST_CASE("requests on a silently closed connection fail, and are not sent on the next one") {
     connected_pump s;
     const auto first = s.ask();
     s.c->next_send_fails = true;
@@ -106,14 +106,14 @@ TEST_CASE("a purge that cannot connect yet waits, and keeps trying") {
     CHECK(s.user.connected == 2);
 }
 
-TEST_CASE("what was asked goes out with the next turn, all of it at once") {
+TEST_CASE("requests are sent together with the next turn") {
     connected_pump s;
-    SUBCASE("asked between two turns") {
+    SUBCASE("made between two turns") {
         for (int i = 0; i < 10; ++i)
             s.ask();
         CHECK(s.c->held_back == 10);
     }
-    SUBCASE("asked from within a completion") {
+    SUBCASE("made from within a completion") {
         s.pump->submit([&](native::calls& table) {
             return table.exists("/", false, native::on_reply([&](const native::reply&) {
                                     s.c->held_back = 0;
@@ -124,13 +124,13 @@ TEST_CASE("what was asked goes out with the next turn, all of it at once") {
         });
         s.c->answer();
     }
-    SUBCASE("asked by the pump itself after a stall") { s.env.stall(7s); }
+    SUBCASE("made by the pump itself after a stall") { s.env.stall(7s); }
     s.env.run();
     CHECK_FALSE(s.c->log.empty());
     CHECK(s.c->held_back == 0);
 }
 
-TEST_CASE("whoever hears an answer may ask again before the pump goes on") {
+TEST_CASE("a completion may make a request before the pump goes on") {
     connected_pump s;
     pending next;
     s.pump->submit([&](native::calls& table) {
@@ -148,7 +148,7 @@ TEST_CASE("whoever hears an answer may ask again before the pump goes on") {
     CHECK(s.c->interests == before + 1);
 }
 
-TEST_CASE("a turn takes 64 packets, then others have theirs") {
+TEST_CASE("a turn handles 64 packets, then other tasks have their turn") {
     connected_pump s;
     std::size_t taken = 0;
     for (int i = 0; i < 200; ++i)
@@ -165,7 +165,7 @@ TEST_CASE("a turn takes 64 packets, then others have theirs") {
     CHECK(s.user.disconnected == 0);
 }
 
-TEST_CASE("after a stall what was said meanwhile is read before silence is judged") {
+TEST_CASE("after a stall the pump reads received packets before it judges the server silent") {
     connected_pump s;
     const auto open = s.ask();
     s.env.stall(7s); // more than two thirds of 9 s
@@ -177,7 +177,7 @@ TEST_CASE("after a stall what was said meanwhile is read before silence is judge
     CHECK(s.user.disconnected == 0);
 }
 
-TEST_CASE("after a stall in silence the server is asked before it is given up") {
+TEST_CASE("after a stall in silence the pump sends a request before it gives the server up") {
     connected_pump s;
     s.env.stall(7s);
     const auto interests = s.c->interests;
@@ -185,7 +185,7 @@ TEST_CASE("after a stall in silence the server is asked before it is given up") 
     CHECK(s.user.disconnected == 0);
     REQUIRE(s.c->requests.size() == 1);
     CHECK(s.c->interests == interests);
-    SUBCASE("and answers") {
+    SUBCASE("the server answers") {
         s.c->answer();
         s.env.run();
         CHECK(s.c->interests > interests);
@@ -193,13 +193,13 @@ TEST_CASE("after a stall in silence the server is asked before it is given up") 
         CHECK(s.user.disconnected == 0);
         CHECK(s.user.up);
     }
-    SUBCASE("and does not") {
+    SUBCASE("the server is silent") {
         s.env.advance(1s);
         CHECK(s.user.up);
         s.env.advance(1s);
         CHECK(s.user.disconnected == 1);
     }
-    SUBCASE("and the request meets a reset") {
+    SUBCASE("the request meets a reset") {
         s.c->answer();
         s.env.run();
         s.env.stall(7s);
@@ -238,7 +238,7 @@ TEST_CASE("a socket that is readable but never has a packet does not spin, and i
     CHECK(s.user.connected == 2);
 }
 
-TEST_CASE("a packet in ten thousand pieces is only taken more slowly") {
+TEST_CASE("a packet in ten thousand pieces is only received more slowly") {
     connected_pump s;
     s.c->stuck = true;
     s.c->set_readable();
@@ -276,7 +276,7 @@ TEST_CASE("the C client may use one number for one connection after the other") 
     }
 }
 
-TEST_CASE("without file descriptors it is reported, and tried again with patience") {
+TEST_CASE("a lack of file descriptors is reported, and the connect is tried again after a pause") {
     pump_stage s;
     s.env.no_descriptors = true;
     s.env.advance(10s);

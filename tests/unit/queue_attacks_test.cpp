@@ -11,7 +11,7 @@ namespace rules = paddock::rules;
 TEST_CASE("A1: a kicked waiter is not granted when its blocker goes") {
     connected_queue queue;
     queue.waits(1, 2, {1, 2}); // a foreigner holds with 1
-    SUBCASE("the end of its own node is heard first, on one connection") {
+    SUBCASE("the end of its own node is reported first, on one connection") {
         queue.own_watched(1);
         queue.watched(1);
         CHECK(queue.deleted(2) == "forget 1, create 1, list");
@@ -29,7 +29,7 @@ TEST_CASE("A1: a kicked waiter is not granted when its blocker goes") {
         CHECK(queue.resume() == "watch own 1");
         CHECK(queue.own_watched(1, outcome::missing) == "create 1, list");
     }
-    SUBCASE("after a reconnect, which tells of its blocker first") {
+    SUBCASE("after a reconnect that reports its blocker first") {
         queue.own_watched(1);
         queue.watched(1);
         queue.disconnected();
@@ -50,7 +50,7 @@ TEST_CASE("A1: a kicked waiter is not handed the lock by a local holder either")
         CHECK(queue.deleted(2) == "create 2, list");
         CHECK(queue.release(1) == "sweep 1, out 1");
     }
-    SUBCASE("nothing is known of it") {
+    SUBCASE("its node's end is not known yet") {
         CHECK(queue.release(1) == "sweep 1, out 1");
         CHECK(queue.own_watched(2, outcome::missing) == "create 2, list");
     }
@@ -58,7 +58,7 @@ TEST_CASE("A1: a kicked waiter is not handed the lock by a local holder either")
     CHECK(queue.listed({3, 4}) == "watch own 2, watch 3");
 }
 
-TEST_CASE("A5: what other queues of the same directory have is no orphan") {
+TEST_CASE("A5: a node of another queue in the same directory is no orphan") {
     rules::claims ids;
     ids.begin(7);
     const rules::naming a("a"), b("b");
@@ -71,7 +71,7 @@ TEST_CASE("A5: what other queues of the same directory have is no orphan") {
     CHECK(rules::orphans(children, ids) == std::vector{children[2]});
 }
 
-TEST_CASE("A5: one line neither counts nor misses the nodes of another in its directory") {
+TEST_CASE("A5: one queue neither counts nor misses the nodes of another in its directory") {
     connected_queue queue("a");
     const auto other = rules::naming("b").prefix(queue.ids, queue.ids.claim()) + "0000000000";
     queue.join(1);
@@ -79,7 +79,7 @@ TEST_CASE("A5: one line neither counts nor misses the nodes of another in its di
     CHECK(queue.listed_names({other, queue.name(1)}) == "grant 1");
 }
 
-TEST_CASE("A7: a blocker that is changed is not gone, and is watched again") {
+TEST_CASE("A7: a blocker whose data is changed is not gone, and is watched again") {
     connected_queue queue;
     queue.waits(1, 4, {3, 4});
     queue.own_watched(1);
@@ -91,7 +91,7 @@ TEST_CASE("A7: a blocker that is changed is not gone, and is watched again") {
     CHECK(queue.deleted(3) == "grant 1");
 }
 
-TEST_CASE("A7: an own node that is changed is not gone either, and nothing is granted meanwhile") {
+TEST_CASE("A7: an own node whose data is changed is not gone, and nothing is granted meanwhile") {
     connected_queue queue;
     queue.waits(1, 4, {3, 4});
     queue.own_watched(1);
@@ -101,7 +101,7 @@ TEST_CASE("A7: an own node that is changed is not gone either, and nothing is gr
     CHECK(queue.own_watched(1) == "grant 1");
 }
 
-TEST_CASE("A7: gone is for ever: a listing from a server that is behind revives nobody") {
+TEST_CASE("A7: a listing from a lagging server does not revive a node that is gone") {
     connected_queue queue;
     queue.waits(1, 4, {3, 4});
     queue.own_watched(1);
@@ -115,7 +115,7 @@ TEST_CASE("A7: gone is for ever: a listing from a server that is behind revives 
     CHECK(queue.listed({3, 4, 5}) == "");
 }
 
-TEST_CASE("A7: the news that a blocker never was there is not needed twice") {
+TEST_CASE("A7: a second report that a blocker is gone changes nothing") {
     connected_queue queue;
     queue.waits(1, 4, {3, 4});
     queue.own_watched(1);
@@ -124,7 +124,7 @@ TEST_CASE("A7: the news that a blocker never was there is not needed twice") {
     CHECK(queue.deleted(3) == "");
 }
 
-TEST_CASE("B2: a late create that comes after the contender has another node is nobody's") {
+TEST_CASE("B2: a late create that appears after its contender has another node is an orphan") {
     connected_queue queue;
     queue.join(1);
     queue.disconnected();
@@ -186,7 +186,7 @@ TEST_CASE("B5: after a lost connection with many joins under way only missing no
     CHECK(queue.used.size() == joins + 1);
 }
 
-TEST_CASE("B5: a settled node keeps who was before it, although somebody else gives up") {
+TEST_CASE("B5: an adopted node keeps its predecessors although another contender leaves") {
     SUBCASE("an immediate contender of the same listing") {
         connected_queue queue;
         queue.join(1);
@@ -235,7 +235,7 @@ TEST_CASE("C4: a released node that is still listed neither blocks nor is an orp
     CHECK(queue.listed({0, 1}) == "grant 2");
 }
 
-TEST_CASE("C9: past the end of the sequence numbers nobody is granted") {
+TEST_CASE("C9: past the end of the sequence numbers no contender is granted") {
     connected_queue queue;
     queue.join(1);
     const auto said = queue.created(1, rules::sequence_limit);
@@ -243,7 +243,7 @@ TEST_CASE("C9: past the end of the sequence numbers nobody is granted") {
     CHECK(queue.listed({rules::sequence_limit}) == "");
 }
 
-TEST_CASE("C9: nor is anybody whose create was lost, and is found past that end") {
+TEST_CASE("C9: a lost create that is found past that end is not granted either") {
     for (const auto sequence : {rules::sequence_limit, std::int32_t{-2147483647} - 1}) {
         CAPTURE(sequence);
         connected_queue queue;
@@ -263,7 +263,7 @@ TEST_CASE("C9: nor is anybody whose create was lost, and is found past that end"
     }
 }
 
-TEST_CASE("C9: a lost create that is found near the end is announced, too") {
+TEST_CASE("C9: a lost create that is found near the end raises the warning, too") {
     connected_queue queue;
     queue.join(1);
     queue.disconnected();
@@ -274,19 +274,19 @@ TEST_CASE("C9: a lost create that is found near the end is announced, too") {
     CHECK(queue.listed({rules::sequence_warning, 3}) == "warn, watch own 1, watch 3");
 }
 
-TEST_CASE("a watch that was forgotten while it was being set is not taken for armed") {
+TEST_CASE("a watch that was dropped during its read does not count as armed") {
     connected_queue queue;
     queue.waits(1, 1, {0, 1});
     CHECK(queue.waits(2, 3, {0, 1, 2, 3}) == "create 2, list, watch own 2, watch 2");
     queue.own_watched(2);
     queue.watched(2);
     CHECK(queue.quit(1) == "sweep 1, forget 0, out 1");
-    SUBCASE("its answer comes before the next question") {
+    SUBCASE("its answer comes before the next read") {
         CHECK(queue.watched(0) == "");
         CHECK(queue.deleted(2) == "list");
         CHECK(queue.listed({0, 3}) == "watch 0");
     }
-    SUBCASE("its answer comes after the next question, which is the one that counts") {
+    SUBCASE("its answer comes after the next read, which is the one that counts") {
         CHECK(queue.deleted(2) == "list");
         CHECK(queue.listed({0, 3}) == "watch 0");
         CHECK(queue.watched(0) == "");
@@ -297,12 +297,12 @@ TEST_CASE("a watch that was forgotten while it was being set is not taken for ar
     CHECK(queue.deleted(0) == "grant 2");
 }
 
-TEST_CASE("a directory that was deleted and begins at 0 again has other nodes before ours") {
+TEST_CASE("a recreated directory numbers from 0, and has foreign nodes before the own one") {
     connected_queue queue;
     queue.waits(1, 7, {6, 7});
     queue.own_watched(1);
     queue.watched(6);
-    SUBCASE("the own node's end is heard") {
+    SUBCASE("the own node's end is reported") {
         CHECK(queue.deleted(7) == "forget 6, create 1, list");
         CHECK(queue.deleted(6) == "");
         queue.created(1, 1);
@@ -313,7 +313,7 @@ TEST_CASE("a directory that was deleted and begins at 0 again has other nodes be
         queue.created(2, 1);
         CHECK(queue.listed({0, 1}) == "create 1, list, watch own 2, watch 0");
     }
-    SUBCASE("there is no directory when the contender comes back") {
+    SUBCASE("there is no directory when the contender queues again") {
         queue.deleted(7);
         CHECK(queue.create_fails(1, outcome::missing) == "make parents");
         CHECK(queue.list_fails(outcome::missing) == "");
@@ -323,7 +323,7 @@ TEST_CASE("a directory that was deleted and begins at 0 again has other nodes be
     }
 }
 
-TEST_CASE("an empty queue forgets what it knew: the next directory is another one") {
+TEST_CASE("an empty queue forgets its directory's state: the next directory is another one") {
     connected_queue queue;
     queue.waits(1, 7, {6, 7});
     queue.own_watched(1);

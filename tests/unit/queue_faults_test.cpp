@@ -32,7 +32,7 @@ TEST_CASE("a node that a later listing lacks is gone, too") {
     CHECK(queue.listed({2, 4}) == "create 1, list, watch own 2");
 }
 
-TEST_CASE("whose node is gone is gone for everybody behind it") {
+TEST_CASE("a waiter whose node is gone blocks no waiter behind it") {
     connected_queue queue;
     queue.waits(1, 0, {0});
     queue.waits(2, 1, {0, 1});
@@ -44,7 +44,7 @@ TEST_CASE("whose node is gone is gone for everybody behind it") {
     CHECK(queue.release(1) == "sweep 0, out 1, grant 3");
 }
 
-TEST_CASE("a holder whose node was deleted is told, and the next one has the lock") {
+TEST_CASE("a holder whose node was deleted loses its hold, and the next waiter is granted") {
     connected_queue queue;
     queue.waits(1, 0, {0});
     queue.waits(2, 1, {0, 1});
@@ -78,7 +78,7 @@ TEST_CASE("a holder whose node's data is changed watches it again") {
     CHECK(queue.changed(0) == "watch own 1");
 }
 
-TEST_CASE("a holder whose watch could not be set asks again after a while") {
+TEST_CASE("a holder whose watch could not be set tries again after a pause") {
     connected_queue queue;
     queue.waits(1, 0, {0});
     queue.guard_own(1);
@@ -92,7 +92,7 @@ TEST_CASE("a holder whose watch could not be set asks again after a while") {
     CHECK(queue.own_watched(1) == "");
 }
 
-TEST_CASE("after a reconnect everything is asked again, and the own node is read before a grant") {
+TEST_CASE("after a reconnect all watches are set again, and the own node is read before a grant") {
     connected_queue queue;
     queue.waits(1, 3, {2, 3});
     queue.own_watched(1);
@@ -173,7 +173,7 @@ TEST_CASE("a hand-off after a reconnect waits for the next one's own node to be 
     CHECK(queue.own_watched(2) == "grant 2");
 }
 
-TEST_CASE("who is released while disconnected is swept, and nobody is granted meanwhile") {
+TEST_CASE("a release without a connection sweeps the node, and no waiter is granted meanwhile") {
     connected_queue queue;
     queue.waits(1, 0, {0});
     queue.waits(2, 1, {0, 1});
@@ -184,7 +184,7 @@ TEST_CASE("who is released while disconnected is swept, and nobody is granted me
     CHECK(queue.own_watched(2) == "grant 2");
 }
 
-TEST_CASE("a listing that was lost is asked for again by the next connection") {
+TEST_CASE("a lost listing is repeated on the next connection") {
     connected_queue queue;
     queue.join(1);
     queue.created(1, 3);
@@ -194,7 +194,7 @@ TEST_CASE("a listing that was lost is asked for again by the next connection") {
     CHECK(queue.listed({3}) == "grant 1");
 }
 
-TEST_CASE("a create that was never sent is sent by the next connection, with a new id") {
+TEST_CASE("an unsent create is sent on the next connection, with a new id") {
     connected_queue queue;
     queue.join(1);
     queue.disconnected();
@@ -204,7 +204,7 @@ TEST_CASE("a create that was never sent is sent by the next connection, with a n
     CHECK(queue.ids.count() == 1);
 }
 
-TEST_CASE("what is known to be unsent only on the next connection is asked again after a pause") {
+TEST_CASE("a request found unsent only on the next connection is repeated after a pause") {
     connected_queue queue;
     SUBCASE("for a node") {
         queue.join(1);
@@ -249,7 +249,7 @@ TEST_CASE("a lost create taints the directory, and is settled behind a barrier")
     CHECK(queue.create_fails(1, outcome::lost) == "taint 1");
     queue.list_fails(outcome::lost);
     CHECK(queue.connected() == "settle");
-    SUBCASE("by creating what is missing, with an id that was never used") {
+    SUBCASE("by creating the missing node, with an id that was never used") {
         const auto lost = queue.id_of(1);
         CHECK(queue.listed({}) == "create 1, list");
         CHECK(queue.id_of(1) != lost);
@@ -257,7 +257,7 @@ TEST_CASE("a lost create taints the directory, and is settled behind a barrier")
         queue.created(1, 4);
         CHECK(queue.listed({4}) == "grant 1");
     }
-    SUBCASE("by adopting what is there; its czxid is read") {
+    SUBCASE("by adopting the node that exists; its czxid is read") {
         queue.executed(1, 3);
         CHECK(queue.listed({3}) == "watch own 1");
         CHECK(queue.own_watched(1) == "grant 1");
@@ -272,7 +272,7 @@ TEST_CASE("a lost create taints the directory, and is settled behind a barrier")
     }
 }
 
-TEST_CASE("only what is missing is created again") {
+TEST_CASE("only missing nodes are created again") {
     connected_queue queue;
     queue.join(1);
     queue.join(2);
@@ -287,7 +287,7 @@ TEST_CASE("only what is missing is created again") {
     CHECK(queue.listed({0, 1}) == "create 3, list, watch own 1, watch own 2");
 }
 
-TEST_CASE("nobody is granted while a create of this client is unsettled") {
+TEST_CASE("no contender is granted while a create of this client is unsettled") {
     connected_queue queue;
     queue.waits(1, 0, {0});
     queue.waits(2, 1, {0, 1});
@@ -312,7 +312,7 @@ TEST_CASE("a lost create on a connection that seems to live is settled by a seco
     CHECK(queue.listed({0}) == "watch own 1");
 }
 
-TEST_CASE("the end of the session takes holds away, and waiters queue again in their order") {
+TEST_CASE("the end of the session ends the holds, and waiters queue again in their order") {
     connected_queue queue;
     queue.waits(1, 0, {0});
     queue.waits(2, 1, {0, 1});
@@ -326,7 +326,7 @@ TEST_CASE("the end of the session takes holds away, and waiters queue again in t
     CHECK(queue.ids.session() == stepped_queue::first_session + 1);
 }
 
-TEST_CASE("who does not want to queue again fails with the session") {
+TEST_CASE("a waiter with on_expiry::fail fails when the session expires") {
     connected_queue queue;
     queue.waits(1, 0, {0});
     queue.join(2, {.fail_on_expiry = true});
@@ -346,7 +346,7 @@ TEST_CASE("a create of the last session that is answered late changes nothing") 
     queue.expired();
     queue.connected();
     queue.queue.created(1, old, {.result = outcome::lost});
-    CHECK(queue.wishes() == "");
+    CHECK(queue.actions() == "");
     queue.created(1, 0);
     CHECK(queue.listed({0}) == "grant 1");
 }

@@ -1,4 +1,4 @@
-// How contenders come into the queue, how they leave it, and how the lock goes through it.
+// How contenders join and leave the queue, and how the lock passes through it.
 
 #include "unit/stepped_queue.hpp"
 
@@ -6,7 +6,7 @@
 
 using namespace paddock::test;
 
-TEST_CASE("create and listing go out together, and a free lock is granted by that listing") {
+TEST_CASE("create and listing are sent together, and that listing grants a free lock") {
     connected_queue queue;
     CHECK(queue.join(1) == "create 1, list");
     CHECK(queue.created(1, 0) == "");
@@ -26,7 +26,7 @@ TEST_CASE("a released node is swept, and the queue is empty again") {
     CHECK(queue.queue.idle());
 }
 
-TEST_CASE("who joins while not connected is started by the connection") {
+TEST_CASE("a contender that joins without a connection starts with the next connection") {
     stepped_queue queue;
     CHECK(queue.join(1) == "");
     CHECK(queue.join(2) == "");
@@ -52,11 +52,11 @@ TEST_CASE("a contender needs a listing that was sent after its create") {
     queue.join(2); // its create comes after the listing that is under way
     queue.created(2, 7);
     CHECK(queue.listed({5}) == "list, grant 1");
-    CHECK(queue.release(1) == "sweep 5, out 1"); // 2 does not know yet what is before it
+    CHECK(queue.release(1) == "sweep 5, out 1"); // 2 does not know its predecessors yet
     CHECK(queue.listed({6, 7}) == "watch own 2, watch 6");
 }
 
-TEST_CASE("who is not in a listing sent before its create is not gone") {
+TEST_CASE("a node that an earlier listing lacks is not gone") {
     connected_queue queue;
     queue.join(1);
     queue.join(2);
@@ -75,7 +75,7 @@ TEST_CASE("the nearest foreign node and the own one are watched in the same flig
     CHECK(queue.watched(5) == "");
 }
 
-TEST_CASE("when the watched blocker goes and others are before it, one listing tells of them all") {
+TEST_CASE("when the watched blocker goes and others remain, one listing shows which are left") {
     connected_queue queue;
     queue.waits(1, 7, {3, 5, 7});
     queue.own_watched(1);
@@ -104,14 +104,14 @@ TEST_CASE("each waiter behind another process has a watch, and each node only on
     CHECK(queue.quit(1) == "sweep 1, forget 0, out 1");
 }
 
-TEST_CASE("a blocker that was already gone when it was to be watched is gone") {
+TEST_CASE("a blocker that does not exist when its watch is set is gone") {
     connected_queue queue;
     queue.waits(1, 4, {3, 4});
     CHECK(queue.own_watched(1) == "");
     CHECK(queue.watched(3, outcome::missing) == "grant 1");
 }
 
-TEST_CASE("the lock is handed down a chain of local waiters without a question in between") {
+TEST_CASE("the lock passes through a chain of local waiters without a request in between") {
     connected_queue queue;
     queue.waits(1, 0, {0});
     CHECK(queue.waits(2, 1, {0, 1}) == "create 2, list, watch own 2");
@@ -131,7 +131,7 @@ TEST_CASE("a local waiter whose own watch is not armed yet is granted by its ans
     CHECK(queue.own_watched(2) == "grant 2");
 }
 
-TEST_CASE("the own nodes of the next 16 local waiters are watched beforehand, and of no more") {
+TEST_CASE("the own nodes of the next 16 local waiters are watched in advance, and of no more") {
     connected_queue queue;
     queue.waits(1, 0, {0});
     for (int k = 2; k <= 20; ++k) {
@@ -148,7 +148,7 @@ TEST_CASE("the own nodes of the next 16 local waiters are watched beforehand, an
     CHECK(queue.release(1) == "sweep 0, out 1, grant 2, watch own 18");
 }
 
-TEST_CASE("between local contenders a foreign one has its turn") {
+TEST_CASE("a foreign contender between local ones has its turn") {
     connected_queue queue;
     queue.waits(1, 0, {0});
     CHECK(queue.waits(2, 2, {0, 1, 2}) == "create 2, list, watch own 2, watch 1");
@@ -158,7 +158,7 @@ TEST_CASE("between local contenders a foreign one has its turn") {
     CHECK(queue.deleted(1) == "grant 2");
 }
 
-TEST_CASE("who leaves before it was started leaves nothing") {
+TEST_CASE("a contender that leaves before it was started leaves nothing") {
     stepped_queue queue;
     queue.join(1);
     CHECK(queue.quit(1) == "out 1");
@@ -166,7 +166,7 @@ TEST_CASE("who leaves before it was started leaves nothing") {
     CHECK(queue.connected() == "");
 }
 
-TEST_CASE("who leaves while its node is being created waits for the node, and sweeps it") {
+TEST_CASE("a contender that leaves during its create is done when the node is known and swept") {
     connected_queue queue;
     queue.join(1);
     CHECK(queue.quit(1) == "");
@@ -176,12 +176,12 @@ TEST_CASE("who leaves while its node is being created waits for the node, and sw
     CHECK(queue.queue.idle());
 }
 
-TEST_CASE("who leaves while its node is being created leaves at once if that fails") {
+TEST_CASE("a contender that leaves during its create is done at once if the create fails") {
     connected_queue queue;
     queue.join(1);
     queue.quit(1);
     SUBCASE("for good") { CHECK(queue.create_fails(1, outcome::refused, -102) == "out 1"); }
-    SUBCASE("for want of the directory") {
+    SUBCASE("because the directory is missing") {
         CHECK(queue.create_fails(1, outcome::missing) == "out 1");
     }
     SUBCASE("with the connection") {
@@ -191,7 +191,7 @@ TEST_CASE("who leaves while its node is being created leaves at once if that fai
     CHECK(queue.ids.count() == 0);
 }
 
-TEST_CASE("who leaves while its create's fate is unknown leaves the rest to the taint") {
+TEST_CASE("a contender that leaves with an unknown create leaves its node to the taint") {
     connected_queue queue;
     queue.join(1);
     queue.disconnected();
@@ -201,7 +201,7 @@ TEST_CASE("who leaves while its create's fate is unknown leaves the rest to the 
     CHECK(queue.connected() == "");
 }
 
-TEST_CASE("who leaves while waiting is swept, and its watches go to who is behind it") {
+TEST_CASE("a waiter that leaves is swept, and the waiter behind it takes over its watches") {
     connected_queue queue;
     queue.waits(1, 3, {2, 3});
     CHECK(queue.waits(2, 4, {2, 3, 4}) == "create 2, list");
@@ -211,13 +211,13 @@ TEST_CASE("who leaves while waiting is swept, and its watches go to who is behin
     CHECK(queue.deleted(2) == "grant 2");
 }
 
-TEST_CASE("the last waiter takes its watch with it") {
+TEST_CASE("the last waiter that leaves removes its watch") {
     connected_queue queue;
     queue.waits(1, 3, {2, 3});
     CHECK(queue.quit(1) == "sweep 3, forget 2, out 1");
 }
 
-TEST_CASE("who leaves at the moment of the grant is too late: it has the lock, and releases it") {
+TEST_CASE("a waiter that leaves at the moment of its grant has the lock, and releases it") {
     connected_queue queue;
     queue.waits(1, 0, {0});
     CHECK(queue.quit(1) == "");
@@ -225,7 +225,7 @@ TEST_CASE("who leaves at the moment of the grant is too late: it has the lock, a
     CHECK(queue.release(1) == "");
 }
 
-TEST_CASE("who is not granted cannot release, and strangers can do nothing") {
+TEST_CASE("a waiter cannot release, and unknown keys have no effect") {
     connected_queue queue;
     queue.waits(1, 3, {2, 3});
     CHECK(queue.release(1) == "");
@@ -235,13 +235,14 @@ TEST_CASE("who is not granted cannot release, and strangers can do nothing") {
     CHECK(queue.guard_own(1) == "");
 }
 
-TEST_CASE("an immediate contender has a free lock") {
+TEST_CASE("an immediate contender is granted a free lock") {
     connected_queue queue;
     CHECK(queue.waits(1, 0, {0}).find("give up") == std::string::npos);
     queue.release(1);
     queue.join(2, {.immediate = true});
     queue.created(2, 1);
-    CHECK(queue.listed({0, 1}) == "grant 2"); // our own node, being deleted, is nobody's
+    CHECK(queue.listed({0, 1}) ==
+          "grant 2"); // an own node that is being deleted blocks no contender
 }
 
 TEST_CASE("an immediate contender gives up a taken lock, and its node is swept") {
@@ -252,7 +253,7 @@ TEST_CASE("an immediate contender gives up a taken lock, and its node is swept")
     CHECK(queue.queue.idle());
 }
 
-TEST_CASE("of two immediate contenders one has the lock") {
+TEST_CASE("of two immediate contenders one is granted") {
     connected_queue queue;
     queue.join(1, {.immediate = true});
     queue.join(2, {.immediate = true});

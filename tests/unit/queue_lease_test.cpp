@@ -1,4 +1,4 @@
-// Nobody is granted a lock on a lease that is about to end.
+// No contender is granted the lock on a lease that is about to end.
 
 #include "unit/stepped_queue.hpp"
 
@@ -27,7 +27,7 @@ TEST_CASE("a renewed lease does not replace the knowledge that the own node exis
     CHECK(l.own_watched(1) == "grant 1");
 }
 
-TEST_CASE("a hand-off waits likewise, and the lease is asked for once") {
+TEST_CASE("a hand-off waits likewise, and asks for the lease once") {
     connected_queue l;
     l.waits(1, 0, {0});
     l.waits(2, 1, {0, 1});
@@ -38,7 +38,7 @@ TEST_CASE("a hand-off waits likewise, and the lease is asked for once") {
     CHECK(l.lease_renewed() == "grant 2");
 }
 
-TEST_CASE("a node that goes meanwhile is not granted by the renewal") {
+TEST_CASE("a node that is deleted meanwhile is not granted by the renewal") {
     connected_queue l;
     l.join(1);
     l.created(1, 0);
@@ -49,7 +49,7 @@ TEST_CASE("a node that goes meanwhile is not granted by the renewal") {
     CHECK(l.lease_renewed() == "");
 }
 
-TEST_CASE("what was awaited in one session is asked for again in the next") {
+TEST_CASE("a wait for the lease of one session is repeated in the next") {
     connected_queue l;
     l.join(1);
     l.created(1, 0);

@@ -1,4 +1,4 @@
-// What the ensemble refuses a queue, for a while or for good.
+// Requests of a queue that the ensemble refuses, for a while or for good.
 
 #include "unit/stepped_queue.hpp"
 
@@ -7,7 +7,7 @@
 using namespace paddock::test;
 namespace rules = paddock::rules;
 
-TEST_CASE("a missing directory is made once, and then everybody starts again") {
+TEST_CASE("a missing directory is created once, and then every contender starts again") {
     connected_queue queue;
     queue.join(1);
     queue.join(2);
@@ -20,14 +20,14 @@ TEST_CASE("a missing directory is made once, and then everybody starts again") {
     CHECK(queue.create_fails(1, outcome::missing) == "make parents"); // it was reaped again
 }
 
-TEST_CASE("a directory that cannot be made fails those who need it, and only those") {
+TEST_CASE("a directory that cannot be created fails the contenders that need it, and only those") {
     connected_queue queue;
     queue.join(1);
     queue.create_fails(1, outcome::missing);
     CHECK(queue.parents_made(outcome::refused, -102) == "fail 1 refused -102, out 1");
 }
 
-TEST_CASE("a directory that could not be made yet is tried again") {
+TEST_CASE("the create of a directory is repeated after a temporary failure") {
     connected_queue queue;
     queue.join(1);
     queue.create_fails(1, outcome::missing);
@@ -43,7 +43,7 @@ TEST_CASE("a directory that could not be made yet is tried again") {
     }
 }
 
-TEST_CASE("a listing of a directory that vanished takes everybody's node with it") {
+TEST_CASE("a listing of a directory that vanished ends every contender's node") {
     connected_queue queue;
     queue.waits(1, 0, {0});
     queue.join(2);
@@ -64,7 +64,7 @@ TEST_CASE("throttled, the queue pauses once, and goes on where it was") {
     CHECK(queue.resume() == "");
 }
 
-TEST_CASE("a throttled listing is asked for again after the pause") {
+TEST_CASE("a throttled listing is repeated after the pause") {
     connected_queue queue;
     queue.join(1);
     queue.created(1, 3);
@@ -88,7 +88,7 @@ TEST_CASE("a throttled read is not repeated before the pause is over") {
     }
 }
 
-TEST_CASE("without room for a watch the own node is read again and again, but not in a circle") {
+TEST_CASE("without room for a watch the own node is read again and again, with pauses") {
     connected_queue queue;
     queue.waits(1, 0, {0});
     queue.waits(2, 1, {0, 1});
@@ -100,7 +100,7 @@ TEST_CASE("without room for a watch the own node is read again and again, but no
     CHECK(queue.own_watched(2, outcome::done, false) == "pause, grant 2");
 }
 
-TEST_CASE("the last sequence numbers are announced once, and not used") {
+TEST_CASE("the queue warns once of the last sequence numbers, and does not use them") {
     connected_queue queue;
     queue.join(1);
     queue.join(2);
@@ -117,7 +117,7 @@ TEST_CASE("a sequence number past the end is not used either") {
     CHECK(queue.created(1, -2147483647) == "sweep -2147483647, fail 1 sequence exhausted, out 1");
 }
 
-TEST_CASE("a refused create fails its contender, and nobody else") {
+TEST_CASE("a refused create fails its own contender only") {
     connected_queue queue;
     queue.join(1);
     queue.join(2);
@@ -127,7 +127,7 @@ TEST_CASE("a refused create fails its contender, and nobody else") {
     CHECK(queue.listed({0}) == "grant 2");
 }
 
-TEST_CASE("in a directory that cannot be read nobody waits, and no node stays") {
+TEST_CASE("in a directory that cannot be read every contender fails, and no node stays") {
     connected_queue queue;
     queue.join(1);
     queue.created(1, 3);

@@ -1,4 +1,4 @@
-// A queue with contenders who share the lock, and one that changes from the one to the other.
+// A queue with shared contenders, and with downgrades from exclusive to shared.
 
 #include "stepped_queue.hpp"
 
@@ -28,7 +28,7 @@ struct shared_queue : connected_queue {
 
 } // namespace
 
-TEST_CASE("readers have the lock together, and a writer waits for the last of them") {
+TEST_CASE("readers hold the lock together, and a writer waits for the last of them") {
     shared_queue queue;
     CHECK(queue.enters(1, reads, 0, {0}) == "grant 1");
     CHECK(queue.enters(2, reads, 1, {0, 1}) == "grant 2");
@@ -57,7 +57,7 @@ TEST_CASE("a reader watches its nearest preceding writer, past all readers") {
     CHECK(queue.enters(1, reads, 3, {0, 1, 2, 3}) == "watch own 1, watch 1");
     CHECK(queue.watched(1) == "");
     CHECK(queue.own_watched(1) == "");
-    // The first writer's end is not even heard of; with the nearest's, one listing tells the rest.
+    // The first writer's end is not watched; after the nearest's, one listing shows both.
     CHECK(queue.deleted(1) == "list");
     CHECK(queue.listed({2, 3}) == "grant 1");
 }
@@ -77,7 +77,7 @@ TEST_CASE("readers behind one foreign writer share one watch, and are granted to
     CHECK(queue.deleted(0) == "grant 1, grant 2");
 }
 
-TEST_CASE("many readers who are not known to exist are granted by one listing") {
+TEST_CASE("many readers whose nodes are not known to exist are granted by one listing") {
     shared_queue queue;
     queue.enters(1, writes, 0, {0});
     constexpr int crowd = 40;
@@ -102,8 +102,7 @@ TEST_CASE("many readers who are not known to exist are granted by one listing") 
         CHECK(granted.find("grant " + std::to_string(key)) != std::string::npos);
 }
 
-TEST_CASE(
-    "A2: who downgrades leaves a reader's node in its place, which a writer behind waits for") {
+TEST_CASE("A2: a downgrade leaves a reader's node in its place, and a writer behind waits for it") {
     shared_queue queue;
     queue.writer(0);
     queue.enters(1, writes, 1, {0, 1});
@@ -117,7 +116,7 @@ TEST_CASE(
     CHECK(queue.deleted(0) == "grant 1");
 }
 
-TEST_CASE("A2: a listing that was sent before the writer went does not do") {
+TEST_CASE("A2: a listing that was sent before the writer's node was deleted grants nothing") {
     shared_queue queue;
     queue.writer(0);
     queue.enters(1, writes, 1, {0, 1});
@@ -126,12 +125,12 @@ TEST_CASE("A2: a listing that was sent before the writer went does not do") {
     CHECK(queue.join(2, writes) == "create 2, list");
     CHECK(queue.deleted(0) == "");
     queue.created(2, 2);
-    CHECK(queue.listed({0, 1, 2}) == "list"); // as it was before
+    CHECK(queue.listed({0, 1, 2}) == "list"); // as before
     queue.reader(0);
     CHECK(queue.listed({0, 1, 2}) == "watch 0");
 }
 
-TEST_CASE("A8: a writer behind a reader who leaves does not inherit less than it had before it") {
+TEST_CASE("A8: a writer behind a reader that leaves keeps all its own blockers") {
     shared_queue queue;
     queue.writer(0);
     queue.reader(1);
@@ -148,7 +147,7 @@ TEST_CASE("A8: a writer behind a reader who leaves does not inherit less than it
     CHECK(queue.listed({0, 3}) == "watch 0");
 }
 
-TEST_CASE("a downgrade keeps the place, and lets in the readers behind it, but no writer") {
+TEST_CASE("a downgrade keeps its place, and lets in the readers behind it, but no writer") {
     shared_queue queue;
     queue.enters(1, writes, 0, {0});
     queue.enters(2, reads, 1, {0, 1});
@@ -182,7 +181,7 @@ TEST_CASE("a downgrade of a node that is gone finds the hold lost") {
     CHECK(queue.ids.count() == 0);
 }
 
-TEST_CASE("who is released in the middle of a downgrade leaves neither node") {
+TEST_CASE("a release in the middle of a downgrade leaves neither node") {
     shared_queue queue;
     queue.enters(1, writes, 0, {0});
     queue.downgrade(1);
@@ -203,7 +202,7 @@ TEST_CASE("after a reconnect a reader beside foreign ones looks for its node, an
     CHECK(queue.own_watched(2) == "grant 2");
 }
 
-TEST_CASE("an immediate reader has the lock beside readers, and gives up behind a writer") {
+TEST_CASE("an immediate reader is granted beside readers, and gives up behind a writer") {
     constexpr contender_terms now{.as = role::shared, .immediate = true};
     shared_queue queue;
     queue.reader(0);
@@ -224,7 +223,7 @@ TEST_CASE("C1: tokens of exclusive holds grow, whatever readers have in between"
     CHECK(queue.granted_czxid == 101);
 }
 
-TEST_CASE("a downgrade that is refused leaves the hold as it was, and may be asked for again") {
+TEST_CASE("a downgrade that is refused leaves the hold as it was, and may be tried again") {
     shared_queue queue;
     queue.enters(1, writes, 0, {0});
     queue.guard_own(1);
@@ -238,7 +237,7 @@ TEST_CASE("a downgrade that is refused leaves the hold as it was, and may be ask
     CHECK(queue.ids.count() == 1);
 }
 
-TEST_CASE("the end of the own node that came during a refused downgrade is heard after it") {
+TEST_CASE("the end of the own node during a refused downgrade is reported after it") {
     shared_queue queue;
     queue.enters(1, writes, 0, {0});
     queue.guard_own(1);
@@ -250,7 +249,7 @@ TEST_CASE("the end of the own node that came during a refused downgrade is heard
     CHECK(queue.own_watched(1, outcome::missing) == "lose 1, out 1");
 }
 
-TEST_CASE("who asks how many are before it hears of those that are in its way") {
+TEST_CASE("ahead_of counts the contenders that block a waiter") {
     shared_queue queue;
     queue.writer(0);
     queue.reader(1);
@@ -261,13 +260,13 @@ TEST_CASE("who asks how many are before it hears of those that are in its way") 
     CHECK(queue.queue.ahead_of(3) == std::nullopt);
 }
 
-TEST_CASE("whoever is curious has the first in the queue watched, for as long as that lasts") {
+TEST_CASE("watch_first watches the first node of the queue until it is switched off") {
     connected_queue queue;
     CHECK(queue.waits(1, 3, {0, 1, 2, 3}) == "create 1, list, watch own 1, watch 2");
     queue.watched(2);
     queue.own_watched(1);
     queue.queue.watch_first(true);
-    CHECK(queue.wishes() == "watch 0");
+    CHECK(queue.actions() == "watch 0");
     queue.watched(0);
     CHECK(queue.queue.ahead_of(1) == 3);
     CHECK(queue.deleted(0) == "list, watch 1");
@@ -275,26 +274,26 @@ TEST_CASE("whoever is curious has the first in the queue watched, for as long as
     CHECK(queue.queue.ahead_of(1) == 2);
     queue.watched(1);
     queue.queue.watch_first(false);
-    CHECK(queue.wishes() == "forget 1");
+    CHECK(queue.actions() == "forget 1");
     CHECK(queue.deleted(2) == "list");
 }
 
-TEST_CASE("a request to give the lock back is told once, to a holder, or with the grant") {
+TEST_CASE("a revoke request is reported once, to a holder, or with the grant") {
     connected_queue queue;
     const auto read = [&](contender_key key, bool asked) {
         queue.queue.own_watched(
             key, queue.id_of(key),
             {.result = outcome::done, .czxid = 100, .watched = true, .revoke_requested = asked});
-        return queue.wishes();
+        return queue.actions();
     };
     queue.waits(1, 0, {0});
     queue.guard_own(1);
     CHECK(read(1, false) == "");
     CHECK(queue.changed(0) == "watch own 1");
-    CHECK(read(1, true) == "ask back 1");
+    CHECK(read(1, true) == "revoke 1");
     CHECK(queue.changed(0) == "watch own 1");
     CHECK(read(1, true) == "");
     queue.waits(2, 1, {0, 1});
     CHECK(read(2, true) == "");
-    CHECK(queue.release(1) == "sweep 0, out 1, grant 2, ask back 2");
+    CHECK(queue.release(1) == "sweep 0, out 1, grant 2, revoke 2");
 }

@@ -1,4 +1,4 @@
-// What follows from a request as a value.
+// What follows from the value of a request.
 
 #include "session/request.hpp"
 #include "support/session_stage.hpp"
@@ -45,7 +45,8 @@ std::size_t growth(Request longer) {
 
 } // namespace
 
-TEST_CASE("every kind of request says who answers it, and becomes the call of its name") {
+TEST_CASE(
+    "every kind of request says whether a quorum answers it, and makes the call of its name") {
     CHECK(all.size() == std::variant_size_v<request>);
     session_stage s;
     for (const auto& one : all) {

@@ -115,7 +115,7 @@ TEST_CASE("run_with_deadline fails when the awaitable is late" * doctest::should
     run_with_deadline(io, pause(1h), 10ms);
 }
 
-TEST_CASE("on its way to be destroyed a test leaves out the rounds before the one it ends in") {
+TEST_CASE("a test that is torn down skips the rounds before the one in which that happens") {
     static std::vector<std::size_t> begun;
     static bool ended = false;
     const co_test_body body = [](co_context& test, asio::io_context&,
@@ -185,13 +185,13 @@ TEST_CASE("a test is torn down after each step of its brief form") {
     CHECK(many == 1000);
 }
 
-TEST_CASE("the counts of the process follow what it does") {
+TEST_CASE("the counts of the process follow its resources") {
     const auto fds = open_fds();
     const auto running = threads();
     {
         asio::io_context io;
         auto work = asio::make_work_guard(io);
-        const asio::steady_timer timer(io); // makes the context open what it waits with
+        const asio::steady_timer timer(io); // makes the context open its own descriptors
         CHECK(open_fds() > fds);
         std::thread other([&] { io.run(); });
         CHECK(threads() > running); // a sanitizer may have started one as well

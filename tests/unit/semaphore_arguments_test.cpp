@@ -1,4 +1,4 @@
-// What a semaphore does not take. No server is needed: nothing is sent.
+// Arguments that a semaphore refuses. No server is needed: nothing is sent.
 
 #include "unit/complaint.hpp"
 
@@ -62,7 +62,7 @@ TEST_CASE("a malformed path of a semaphore or of its counter is refused") {
     }
 }
 
-TEST_CASE("numbers of permits that make no sense are refused, and the argument is named") {
+TEST_CASE("invalid numbers of permits are refused with a message that names the argument") {
     for (const std::int32_t permits : {0, -1, -2147483647 - 1}) {
         const auto text = semaphore_complaint("/a", permits);
         CHECK(has(text, "semaphore permits '" + std::to_string(permits) + "' is less than one"));
@@ -90,7 +90,7 @@ TEST_CASE("numbers of permits that make no sense are refused, and the argument i
     CHECK(has(semaphore_complaint("/a", 2, {}, set(1)), "semaphore_options::counter is empty"));
 }
 
-TEST_CASE("label and access control list of a semaphore are checked") {
+TEST_CASE("the label and the access control list of a semaphore are checked") {
     semaphore_options options;
     options.label = "\xff";
     CHECK(has(semaphore_complaint("/a", 1, options), "semaphore_options::label"));

@@ -27,7 +27,7 @@ TEST_CASE("names and addresses, with and without ports") {
                               {"::3", 2181}});
 }
 
-TEST_CASE("what follows the last server is the root") {
+TEST_CASE("the path behind the last server is the root") {
     CHECK(parse_servers("a/app").root == "/app");
     CHECK(parse_servers("a:1,b:2/app/x").root == "/app/x");
     CHECK(parse_servers("a:1,b:2/app/x").servers == all{{"a", 1}, {"b", 2}});
@@ -65,7 +65,7 @@ TEST_CASE("bad brackets are a fault") {
     CHECK(fault_of("[::1]x") == "has something other than ':port' behind ']'");
 }
 
-TEST_CASE("a host that cannot be one is a fault") {
+TEST_CASE("an impossible host is a fault") {
     for (const auto* const text :
          {"a b", " a", "a@b", "a;b", "a\n", "zk\xc3\xa4", "a]", "[a b]:1"}) {
         CAPTURE(text);
@@ -74,4 +74,6 @@ TEST_CASE("a host that cannot be one is a fault") {
     CHECK(fault_of(std::string("a\0b", 3)) != "");
 }
 
-TEST_CASE("one bad server is enough") { CHECK(fault_of("good:1,bad:x,good:2") != ""); }
+TEST_CASE("one malformed server makes the whole list malformed") {
+    CHECK(fault_of("good:1,bad:x,good:2") != "");
+}

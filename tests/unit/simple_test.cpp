@@ -17,13 +17,13 @@ namespace simple_act = rules::simple_act;
 
 namespace {
 
-/// Is told what happens, and says in words what it wants done. The first race has the id 1.
+/// Takes facts, and returns the wanted actions in words. The first race has the id 1.
 struct stepped {
     explicit stepped(rules::simple_terms how = {}) : lock(ids, how) {
         ids.begin(1);
         lock.connected();
     }
-    std::string wishes() {
+    std::string actions() {
         std::string text;
         for (const auto& action : lock.take())
             text += (text.empty() ? "" : ", ") +
@@ -33,12 +33,12 @@ struct stepped {
     template <typename What, typename... Args>
     std::string say(What what, Args... args) {
         (lock.*what)(args...);
-        return wishes();
+        return actions();
     }
     std::string enter(bool immediate = false) {
-        return say(&rules::simple::enter, ++callers, immediate);
+        return say(&rules::simple::join, ++callers, immediate);
     }
-    /// The n-th look shows the node of the present race, or another's.
+    /// The n-th read shows the node of the present race, or another holder's.
     std::string sees(std::uint64_t n, bool ours, bool watched = true) {
         return say(&rules::simple::looked, n,
                    rules::simple::looked_answer{
@@ -81,7 +81,7 @@ struct stepped {
 
 } // namespace
 
-TEST_CASE("who asks for what never fits is told so, and the next may ask again") {
+TEST_CASE("a call that never fits into the budget fails, and the next call may try again") {
     stepped one;
     CHECK(one.enter() == "reserve");
     CHECK(one.enter() == "");
@@ -89,7 +89,7 @@ TEST_CASE("who asks for what never fits is told so, and the next may ask again")
     CHECK(one.enter() == "reserve");
 }
 
-TEST_CASE("a free lock is taken by a race, and a look behind it") {
+TEST_CASE("a free lock is taken by a race and a read behind it") {
     stepped one;
     CHECK(one.enter() == "reserve");
     CHECK(one.say(&rules::simple::reserved) == "race, look");
@@ -98,7 +98,7 @@ TEST_CASE("a free lock is taken by a race, and a look behind it") {
     CHECK(one.say(&rules::simple::release, 1) == "sweep");
 }
 
-TEST_CASE("another's node is watched, and its end begins a race") {
+TEST_CASE("another holder's node is watched, and its end begins a race") {
     stepped one;
     one.raced(outcome::refused, zk_errc::node_exists);
     CHECK(one.sees(1, false) == "unreserve");
@@ -109,7 +109,7 @@ TEST_CASE("another's node is watched, and its end begins a race") {
     CHECK(one.say(&rules::simple::changed, true) == "reserve");
 }
 
-TEST_CASE("a race whose answer was lost is found by what it wrote, or deleted and run again") {
+TEST_CASE("a race whose answer was lost is found by its marker, or deleted and run again") {
     for (const bool ours : {true, false}) {
         stepped one;
         one.raced(outcome::lost);
@@ -120,19 +120,19 @@ TEST_CASE("a race whose answer was lost is found by what it wrote, or deleted an
     }
 }
 
-TEST_CASE("what is known to be unsent only on the next connection is asked again") {
+TEST_CASE("a request found unsent only on the next connection is repeated") {
     stepped one;
     SUBCASE("for the nodes") {
         one.raced(outcome::not_sent);
         CHECK(one.sees(1, outcome::not_sent) == "unreserve, reserve");
     }
-    SUBCASE("for what became of them") {
+    SUBCASE("for the read that settles them") {
         one.raced(outcome::done);
         CHECK(one.sees(1, outcome::not_sent) == "pause");
         CHECK(one.say(&rules::simple::resume) == "look");
         CHECK(one.sees(2, true) == "grant 1");
     }
-    SUBCASE("for another's node") {
+    SUBCASE("for another holder's node") {
         one.raced(outcome::refused, zk_errc::node_exists);
         one.sees(1, false);
         CHECK(one.say(&rules::simple::changed, false) == "look");
@@ -147,7 +147,7 @@ TEST_CASE("what is known to be unsent only on the next connection is asked again
     }
 }
 
-TEST_CASE("on a short lease the node is looked at again when there is more of it") {
+TEST_CASE("on a short lease the node is read again when the lease is renewed") {
     for (const bool still : {true, false}) {
         stepped one;
         one.raced(outcome::done);
@@ -162,7 +162,7 @@ TEST_CASE("on a short lease the node is looked at again when there is more of it
     }
 }
 
-TEST_CASE("of a node that somebody deleted the marker goes alone") {
+TEST_CASE("when the lock's node was deleted by another client, the marker is deleted alone") {
     stepped one;
     one.raced(outcome::done);
     one.sees(1, true);
@@ -170,7 +170,7 @@ TEST_CASE("of a node that somebody deleted the marker goes alone") {
     CHECK(one.say(&rules::simple::release, 1) == "");
 }
 
-TEST_CASE("after a release those who wait leave the others a chance") {
+TEST_CASE("after a release a waiter does not race before the delete is done") {
     stepped one;
     one.raced(outcome::done);
     one.sees(1, true);
@@ -180,7 +180,7 @@ TEST_CASE("after a release those who wait leave the others a chance") {
     CHECK(one.say(&rules::simple::swept, 1) == "reserve");
 }
 
-TEST_CASE("an immediate caller looks first, and does not wait for a connection") {
+TEST_CASE("an immediate caller reads first, and does not wait for a connection") {
     stepped one;
     CHECK(one.enter(true) == "glance");
     CHECK(one.say(&rules::simple::glanced, 1, outcome::done, 0) == "give up");

@@ -18,20 +18,20 @@ namespace paddock::test {
 
 namespace permit_act = rules::permit_act;
 
-/// One acquisition that is told, step by step, what happens, and says in words what it wants done.
-/// Its own leases are spoken of by the order in which they were wanted: `create 1`, `create 2`. In
-/// listings they are 1, 2, …; zero is somebody else's.
+/// One acquire() that takes facts, step by step, and returns the wanted actions in words. Its own
+/// leases are numbered in the order of their creates: `create 1`, `create 2`. In listings they are
+/// 1, 2, …; zero is a foreign lease.
 class stepped_permits {
 public:
     explicit stepped_permits(rules::permit_terms how) : leases(ids, how) {
         ids.begin(stepped_queue::first_session);
     }
 
-    /// Says one thing to the rules: `say([](auto& r) { r.placed(); })`.
+    /// Tells the rules one fact: `say([](auto& r) { r.placed(); })`.
     template <typename Say>
     std::string say(Say what) {
         what(leases);
-        return wishes();
+        return actions();
     }
     std::string created(int own) {
         exist_[own] = name(own);
@@ -97,8 +97,8 @@ public:
         return say([](auto& r) { r.counter_changed(); });
     }
 
-    /// Everything that it wants done, in its order, and in words.
-    std::string wishes() {
+    /// All wanted actions, in their order and in words.
+    std::string actions() {
         std::string text;
         for (const auto& action : leases.take()) {
             if (!text.empty()) text += ", ";
@@ -120,7 +120,7 @@ private:
         return "nonsense";
     }
 
-    std::string words(const permit_act::enter&) { return "enter"; }
+    std::string words(const permit_act::join_queue&) { return "join queue"; }
     std::string words(const permit_act::leave&) { return "leave"; }
     std::string words(const permit_act::create& a) {
         ids_[++last_] = a.id;
@@ -146,7 +146,7 @@ private:
     }
     std::string words(const permit_act::give_up&) { return "give up"; }
     std::string words(const permit_act::fail& a) {
-        constexpr const char* reasons[] = {"refused", "session expired", "not connected"};
+        constexpr const char* reasons[] = {"refused", "", "session expired", "not connected"};
         return std::string("fail ") + reasons[static_cast<int>(a.reason)] +
                (a.code != 0 ? ' ' + std::to_string(a.code) : "");
     }
@@ -161,11 +161,11 @@ private:
     std::map<int, std::string> exist_;
 };
 
-/// One that is connected and in the queue, which is how most stories begin.
+/// One that is connected and in the queue, as most tests need it.
 struct acquiring : stepped_permits {
     explicit acquiring(rules::permit_terms how) : stepped_permits(how) {
         connected();
-        say([](auto& r) { r.begin(); });
+        say([](auto& r) { r.join(); });
     }
 };
 

@@ -29,16 +29,16 @@ inline std::string ten_digits(std::int32_t sequence) {
     return text;
 }
 
-/// What Curator would call its node. The id says which of several processes made it.
+/// A node name as Curator writes it. The id says which of several processes created it.
 inline std::string curator_name(std::int32_t sequence, int process = 0) {
     char id[40];
     std::snprintf(id, sizeof id, "c0ffee00-0000-4000-8000-%012x", static_cast<unsigned>(process));
     return std::string("_c_") + id + "-lock-" + ten_digits(sequence);
 }
 
-/// A queue that is told, step by step, what happens, and says in words what it wants done. Nodes
-/// are spoken of by their sequence numbers: `watch 3` is about a foreign node, `watch own 1` about
-/// that of the contender 1.
+/// A queue that takes facts, step by step, and returns the wanted actions in words. Nodes are named
+/// by their sequence numbers: `watch 3` is about a foreign node, `watch own 1` about that of the
+/// contender 1.
 class stepped_queue {
 public:
     static constexpr std::int64_t first_session = 0x1000'0000'0000'0001;
@@ -51,43 +51,43 @@ public:
     std::string join(contender_key key, rules::contender_terms how = {}) {
         roles_[key] = how.as;
         queue.join(key, how);
-        return wishes();
+        return actions();
     }
     std::string quit(contender_key key) {
         queue.quit(key);
-        return wishes();
+        return actions();
     }
     std::string release(contender_key key) {
         queue.release(key);
-        return wishes();
+        return actions();
     }
     std::string guard_own(contender_key key) {
         queue.guard_own(key);
-        return wishes();
+        return actions();
     }
     std::string connected() {
         if (std::exchange(expired_, false)) ids.begin(ids.session() + 1);
         queue.connected();
-        return wishes();
+        return actions();
     }
     std::string disconnected() {
         queue.disconnected();
-        return wishes();
+        return actions();
     }
     std::string expired() {
         expired_ = true;
         nodes_.clear();
         queue.expired();
-        return wishes();
+        return actions();
     }
     std::string lease_renewed() {
         queue.lease(true);
         queue.lease_renewed();
-        return wishes();
+        return actions();
     }
     std::string resume() {
         queue.resume();
-        return wishes();
+        return actions();
     }
 
     /// The contender's create is answered; its node's czxid is 100 + sequence.
@@ -97,7 +97,7 @@ public:
         queue.created(
             key, id_of(key),
             {.result = outcome::done, .code = 0, .name = answered, .czxid = 100 + sequence});
-        return wishes();
+        return actions();
     }
     /// The create is executed, whether or not its answer comes.
     void executed(contender_key key, std::int32_t sequence) {
@@ -105,43 +105,43 @@ public:
     }
     std::string create_fails(contender_key key, outcome result, int code = 0) {
         queue.created(key, id_of(key), {.result = result, .code = code});
-        return wishes();
+        return actions();
     }
 
-    /// A listing with these nodes. Which of them are ours is known.
+    /// A listing with these nodes. The queue knows which of them are its own.
     std::string listed(std::initializer_list<std::int32_t> sequences) {
         std::vector<std::string> children;
         for (const auto sequence : sequences)
-            children.insert(children.begin(), name(sequence)); // in no order
+            children.insert(children.begin(), name(sequence)); // not in their order
         return listed_names(children);
     }
     std::string listed_names(const std::vector<std::string>& children) {
         queue.listed(outcome::done, 0, children);
-        return wishes();
+        return actions();
     }
     std::string list_fails(outcome result, int code = 0) {
         queue.listed(result, code, {});
-        return wishes();
+        return actions();
     }
     std::string parents_made(outcome result = outcome::done, int code = 0) {
         queue.parents_made(result, code);
-        return wishes();
+        return actions();
     }
 
     std::string watched(std::int32_t sequence, outcome result = outcome::done) {
         queue.blocker_watched(name(sequence), result);
-        return wishes();
+        return actions();
     }
     std::string own_watched(contender_key key, outcome result = outcome::done, bool room = true) {
         queue.own_watched(key, id_of(key),
                           {.result = result, .czxid = czxid_of(key), .watched = room});
-        return wishes();
+        return actions();
     }
     std::string deleted(std::int32_t sequence) { return event(name(sequence), true); }
     std::string changed(std::int32_t sequence) { return event(name(sequence), false); }
     std::string event(const std::string& node, bool gone) {
         queue.node_event(node, gone);
-        return wishes();
+        return actions();
     }
 
     /// Joins, and has its node and a listing with these nodes.
@@ -165,20 +165,20 @@ public:
     }
     std::string downgrade(contender_key key) {
         queue.downgrade(key);
-        return wishes();
+        return actions();
     }
     std::string downgraded(contender_key key, outcome result = outcome::done) {
         queue.downgraded(key, next_.at(key), result);
-        return wishes();
+        return actions();
     }
 
     std::string downgrade_fails(contender_key key, outcome result, int code = 0) {
         queue.downgraded(key, next_.at(key), result, code);
-        return wishes();
+        return actions();
     }
 
-    /// Everything that the queue wants done, in its order, and in words.
-    std::string wishes() {
+    /// All actions that the queue wants, in their order and in words.
+    std::string actions() {
         std::string text;
         for (const auto& action : queue.take()) {
             if (!text.empty()) text += ", ";
@@ -235,7 +235,7 @@ private:
     std::string words(const act::downgrade_refused& a) {
         return "refuse downgrade " + text(a.key) + ' ' + number(a.code);
     }
-    std::string words(const act::request_revoke& a) { return "ask back " + text(a.key); }
+    std::string words(const act::request_revoke& a) { return "revoke " + text(a.key); }
     std::string words(const act::taint& a) { return "taint " + text(a.key); }
     std::string words(const act::pause&) { return "pause"; }
     std::string words(const act::await_lease&) { return "await lease"; }
@@ -259,11 +259,11 @@ private:
     bool expired_ = false;
     std::map<contender_key, node_id> latest_;
     std::map<contender_key, node_id> next_;     ///< after a downgrade
-    std::map<std::int32_t, std::string> nodes_; ///< ours, and others with a name of their own
+    std::map<std::int32_t, std::string> nodes_; ///< own, and foreign ones with a name
     std::map<contender_key, rules::role> roles_;
 };
 
-/// One that is connected, which is how most stories begin.
+/// One that is connected, as most tests need it.
 struct connected_queue : stepped_queue {
     explicit connected_queue(const std::string& lock_name = "lock") : stepped_queue(lock_name) {
         connected();

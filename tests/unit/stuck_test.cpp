@@ -1,4 +1,4 @@
-// Who waits for long behind a hold of the same client, and perhaps for itself.
+// Contenders that wait for long behind a hold of their own client, and perhaps for themselves.
 
 #include "rules/simple.hpp"
 #include "stepped_queue.hpp"
@@ -40,8 +40,7 @@ struct timed_queue : connected_queue {
 
 } // namespace
 
-TEST_CASE(
-    "who waits behind a hold of the same client is stuck after a while, and is counted once") {
+TEST_CASE("a waiter behind a hold of the same client is stuck after a while, and is counted once") {
     timed_queue queue;
     queue.at(1s);
     CHECK(queue.waits(1, 0, {0}) == "create 1, list, grant 1");
@@ -62,7 +61,7 @@ TEST_CASE(
     CHECK_FALSE(queue.perhaps());
 }
 
-TEST_CASE("who waits behind one hold after the other is not stuck") {
+TEST_CASE("a waiter behind one hold after the other is not stuck") {
     timed_queue queue;
     queue.waits(1, 0, {0});
     queue.waits(2, 1, {0, 1});
@@ -77,7 +76,7 @@ TEST_CASE("who waits behind one hold after the other is not stuck") {
     CHECK_FALSE(queue.perhaps());
 }
 
-TEST_CASE("who waits behind another client alone is not stuck, however long") {
+TEST_CASE("a waiter behind another client alone is not stuck, however long it waits") {
     timed_queue queue;
     queue.waits(1, 5, {3, 5});
     queue.waits(2, 6, {3, 5, 6});
@@ -85,7 +84,7 @@ TEST_CASE("who waits behind another client alone is not stuck, however long") {
     CHECK(queue.stuck_at(1000s) == "0");
 }
 
-TEST_CASE("who stands behind another client's waiter is stuck all the same") {
+TEST_CASE("a waiter is stuck also with another client's waiter between it and the hold") {
     timed_queue queue;
     queue.waits(1, 0, {0});
     queue.waits(2, 7, {0, 3, 7});
@@ -125,7 +124,7 @@ TEST_CASE("nothing is left of a session that has ended") {
     CHECK(queue.perhaps());
 }
 
-TEST_CASE("readers who share are not stuck, those behind a writer are") {
+TEST_CASE("readers that share the lock are not stuck, those behind a writer are") {
     timed_queue queue(rules::naming::of_shared_mutex());
     const rules::contender_terms reader{.as = rules::role::shared};
     queue.join(1, reader);
@@ -142,7 +141,7 @@ TEST_CASE("readers who share are not stuck, those behind a writer are") {
     CHECK(queue.stuck_at(30s) == "2");
 }
 
-TEST_CASE("who only passes the queue is no holder, and waits for what is held beyond it") {
+TEST_CASE("a contender that only passes the queue is stuck while a hold beyond it lasts") {
     timed_queue queue;
     const rules::contender_terms passing{.passing = true};
     for (const contender_key key : {1, 2})
@@ -164,7 +163,7 @@ TEST_CASE("who only passes the queue is no holder, and waits for what is held be
     CHECK_FALSE(queue.perhaps());
 }
 
-TEST_CASE("who waits for a simple lock that the same client holds is stuck after a while") {
+TEST_CASE("a waiter for a simple lock that the same client holds is stuck after a while") {
     rules::claims ids;
     ids.begin(1);
     rules::simple lock(ids, {});
@@ -175,13 +174,13 @@ TEST_CASE("who waits for a simple lock that the same client holds is stuck after
         return std::get<rules::simple_act::race>(lock.take().front()).id;
     };
     lock.connected();
-    lock.enter(1, false);
+    lock.join(1, false);
     const auto id = race();
     SUBCASE("through this object") {
         lock.raced(id, outcome::done, 0);
         lock.looked(1, {.result = outcome::done, .ours = true, .of_session = true, .czxid = 5});
         at(2s);
-        lock.enter(2, false);
+        lock.join(2, false);
     }
     SUBCASE("through another object") {
         at(2s);
@@ -196,12 +195,12 @@ TEST_CASE("who waits for a simple lock that the same client holds is stuck after
     CHECK_FALSE(lock.perhaps_stuck());
 }
 
-TEST_CASE("who waits for a simple lock that another client holds is not stuck") {
+TEST_CASE("a waiter for a simple lock that another client holds is not stuck") {
     rules::claims ids;
     ids.begin(1);
     rules::simple lock(ids, {});
     lock.connected();
-    lock.enter(1, false);
+    lock.join(1, false);
     lock.take();
     lock.reserved();
     const auto id = std::get<rules::simple_act::race>(lock.take().front()).id;

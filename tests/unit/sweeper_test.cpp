@@ -21,7 +21,7 @@ struct sweeper_stage : session_stage {
 
     rules::node_id remove(const std::string& path, std::size_t bytes = 0) {
         const auto id = core->claims().claim();
-        REQUIRE(core->node_budget().take(bytes));
+        REQUIRE(core->node_budget().reserve(bytes));
         core->sweeper().remove(path, id, bytes);
         env->run();
         return id;
@@ -54,7 +54,7 @@ TEST_CASE("a delete is sent once, and gives its id and its bytes back when it is
     CHECK(s.core->node_budget().used() == 0);
 }
 
-TEST_CASE("a second wish for the same path is no second delete") {
+TEST_CASE("a second call for the same path sends no second delete") {
     sweeper_stage s;
     s.remove("/a", 100);
     s.remove("/a", 50);
@@ -62,7 +62,7 @@ TEST_CASE("a second wish for the same path is no second delete") {
     CHECK(s.core->node_budget().used() == 100);
 }
 
-TEST_CASE("a lost delete is repeated after the reconnect, before what the application asks") {
+TEST_CASE("a lost delete is repeated after the reconnect, before the application's requests") {
     sweeper_stage s;
     s.remove("/a");
     s.lose_connection();
@@ -91,7 +91,7 @@ TEST_CASE("a forbidden delete is reported, and tried again once a minute") {
     CHECK(s.count(s.asked(), "remove /a") == 1);
 }
 
-TEST_CASE("an answer that only asks for patience is followed by another try soon") {
+TEST_CASE("a delete with a temporary failure is tried again soon") {
     sweeper_stage s;
     s.remove("/a");
     s.asked();
@@ -111,7 +111,7 @@ TEST_CASE("the end of the session ends every delete") {
     CHECK(s.core->node_budget().used() == 0);
 }
 
-TEST_CASE("who waits for a delete learns after two session timeouts that nobody knows") {
+TEST_CASE("a wait for a delete ends with outcome_unknown after two session timeouts") {
     sweeper_stage s;
     s.remove("/a");
     s.wait_for("/a");
@@ -125,7 +125,7 @@ TEST_CASE("who waits for a delete learns after two session timeouts that nobody 
     CHECK(s.gone == error_code(errc::outcome_unknown));
     s.asked();
     s.reconnect();
-    CHECK(s.count(s.asked(), "remove /a") == 1); // it goes on all the same
+    CHECK(s.count(s.asked(), "remove /a") == 1); // the sweeper goes on all the same
 }
 
 TEST_CASE("a tainted directory is searched behind a barrier, and its orphans are deleted") {
@@ -144,7 +144,7 @@ TEST_CASE("a tainted directory is searched behind a barrier, and its orphans are
     CHECK(s.asked() == words{"remove /locks/" + s.orphan(orphan)});
 }
 
-TEST_CASE("a lost create that comes late is found after every reconnect, and once a minute later") {
+TEST_CASE("a late create is found after every reconnect, and once a minute later") {
     sweeper_stage s;
     const auto late = s.core->claims().claim();
     s.core->claims().release(late);
@@ -219,7 +219,7 @@ TEST_CASE("of many tainted directories a few are searched at a time") {
     CHECK(seen == 10);
 }
 
-TEST_CASE("what the C client does not take is tried again soon") {
+TEST_CASE("a request that the C client refuses is tried again soon") {
     sweeper_stage s;
     s.c->refused = 1;
     SUBCASE("a delete") {
@@ -261,7 +261,7 @@ TEST_CASE("a create that is lost while an older one is searched for has its own 
 
 TEST_CASE("bytes of a lost create are given back when its directory was searched") {
     sweeper_stage s;
-    REQUIRE(s.core->node_budget().take(100));
+    REQUIRE(s.core->node_budget().reserve(100));
     s.core->sweeper().taint("/locks", 100);
     CHECK(s.core->node_budget().used() == 100);
     s.answer(no_node);
@@ -285,7 +285,7 @@ TEST_CASE("a marker goes together with the node of its lock, or not at all") {
     s.env->run();
     CHECK(s.asked() == s.both);
     SUBCASE("done") { s.answer(); }
-    SUBCASE("it was done before: whose the lock is now is another matter") { s.answer(no_node, 0); }
+    SUBCASE("it was done before: the lock may have another holder now") { s.answer(no_node, 0); }
     SUBCASE("the lock's node was deleted by hand: the marker alone") {
         s.answer(no_node, 1);
         CHECK(s.asked() == words{"remove " + s.marker});
@@ -303,7 +303,7 @@ TEST_CASE("a marker goes together with the node of its lock, or not at all") {
     CHECK(s.count(s.asked(), "remove " + s.marker) == 0);
 }
 
-TEST_CASE("a marker whose lock is known to be another's goes alone") {
+TEST_CASE("a marker whose lock has another holder is deleted alone") {
     marker_stage s;
     s.core->sweeper().remove_alone(s.marker, s.id, 0);
     s.env->run();

@@ -39,14 +39,14 @@ TEST_CASE("a limit of any type is converted to nanoseconds") {
     CHECK(limit_of(nanoseconds(1'234'567'890'123'456'789)) == 1'234'567'890'123'456'789ns);
 }
 
-TEST_CASE("a fraction of a nanosecond is rounded up: it is no limit of nothing") {
+TEST_CASE("a fraction of a nanosecond is rounded up, and not to a limit of zero") {
     CHECK(limit_of(duration<double>(1e-12)) == 1ns);
     CHECK(limit_of(duration<std::int64_t, std::pico>(1)) == 1ns);
     CHECK(limit_of(duration<std::int64_t, std::pico>(1500)) == 2ns);
     CHECK(limit_of(duration<std::int64_t, std::pico>(2000)) == 2ns);
 }
 
-TEST_CASE("no limit and what is negative, or no number, are zero") {
+TEST_CASE("a limit that is zero, negative or not a number is zero") {
     CHECK(limit_of(0s) == 0ns);
     CHECK(limit_of(-1ns) == 0ns);
     CHECK(limit_of(nanoseconds::min()) == 0ns);
@@ -56,7 +56,7 @@ TEST_CASE("no limit and what is negative, or no number, are zero") {
     CHECK(limit_of(real(std::numeric_limits<double>::quiet_NaN())) == 0ns);
 }
 
-TEST_CASE("a limit that lies too far ahead is the longest, which can be added to any time") {
+TEST_CASE("a limit that is too long becomes the longest that can be added to any time") {
     CHECK(limit_of(longest_limit - 1ns) == longest_limit - 1ns);
     CHECK(limit_of(longest_limit) == longest_limit);
     CHECK(limit_of(longest_limit + 1ns) == longest_limit);
@@ -67,7 +67,7 @@ TEST_CASE("a limit that lies too far ahead is the longest, which can be added to
     CHECK(boot_clock::now() + longest_limit > boot_clock::now());
 }
 
-TEST_CASE("what is left until a point in time is converted likewise") {
+TEST_CASE("the time left until a deadline is converted likewise") {
     const auto at = [](nanoseconds when) { return clock_at_5::time_point(when); };
     CHECK(limit_until(at(7ns)) == 2ns);
     CHECK(limit_until(at(5ns)) == 0ns);
@@ -78,7 +78,7 @@ TEST_CASE("what is left until a point in time is converted likewise") {
     CHECK(limit_until(time_point<clock_at_5, duration<double>>(1s)) == 1s - 5ns);
 }
 
-TEST_CASE("the clock may be anywhere") {
+TEST_CASE("the conversion works for every value of the clock") {
     constexpr auto end = std::numeric_limits<std::int64_t>::max();
     using early = stopped_clock<std::int64_t, -end>;
     using late = stopped_clock<std::int64_t, end>;
@@ -88,7 +88,7 @@ TEST_CASE("the clock may be anywhere") {
     CHECK(limit_until(late::time_point(nanoseconds(end))) == 0ns);
 }
 
-TEST_CASE("the ends of real clocks are ends") {
+TEST_CASE("the extreme values of real clocks are valid deadlines") {
     CHECK(limit_until(steady_clock::time_point::min()) == 0ns);
     CHECK(limit_until(steady_clock::time_point::max()) == longest_limit);
     CHECK(limit_until(system_clock::time_point::min()) == 0ns);

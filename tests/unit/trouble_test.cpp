@@ -1,4 +1,4 @@
-// What is told of trouble: to whom, and how often.
+// How trouble is logged: where, and how often.
 
 #include "rules/trouble_limit.hpp"
 #include "session/core.hpp"
@@ -61,7 +61,7 @@ TEST_CASE("of each kind of trouble one line is allowed in ten seconds") {
     CHECK(limit.allows(trouble_kind::unreachable, start + 11s));
 }
 
-TEST_CASE("every kind of trouble has a place of its own") {
+TEST_CASE("every kind of trouble is limited separately") {
     rules::trouble_limit limit;
     for (std::size_t kind = 0; kind < trouble_kinds; ++kind)
         CHECK(limit.allows(static_cast<trouble_kind>(kind), start));
@@ -132,14 +132,14 @@ TEST_CASE("a log that throws costs nothing: the client goes on, and writes the l
     CHECK(c.core->state() == client_state::connected);
 }
 
-TEST_CASE("what the C client says with each attempt is told once in ten seconds, in one line") {
+TEST_CASE("repeated messages of the C client are logged once in ten seconds, in one line") {
     const captured_clog clog;
     std::vector<std::string> told;
     detail::trouble_log by_user([&](std::string_view what) { told.emplace_back(what); });
     detail::trouble_log by_default({});
     for (int n = 0; n < 300; ++n) {
-        by_user.tell(trouble_kind::c_client, "refused", start + n * 33ms);
-        by_default.tell(trouble_kind::c_client, "refused\nby 10.0.0.1", start + n * 33ms);
+        by_user.write(trouble_kind::c_client, "refused", start + n * 33ms);
+        by_default.write(trouble_kind::c_client, "refused\nby 10.0.0.1", start + n * 33ms);
     }
     CHECK(told == std::vector<std::string>{"refused"});
     CHECK(clog.text() == "paddock: refused by 10.0.0.1\n");

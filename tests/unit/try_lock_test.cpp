@@ -1,4 +1,4 @@
-// A try_lock whose connection is just going.
+// A try_lock while the connection is being lost.
 
 #include "support/session_stage.hpp"
 
@@ -12,8 +12,7 @@
 using namespace paddock;
 using namespace paddock::test;
 
-TEST_CASE(
-    "a try_lock that comes while the connection is just going does not wait for the next one") {
+TEST_CASE("a try_lock while the connection is being lost does not wait for the next connection") {
     session_stage s;
     const auto zk = detail::access::make<client>(s.core);
     mutex lock(zk, "/locks");

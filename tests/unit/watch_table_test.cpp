@@ -1,4 +1,4 @@
-// Who waits for which path, and what the ensemble is told of it.
+// Which paths have waiters, and which watches the ensemble has for them.
 
 #include "session/rearming_watch.hpp"
 #include "support/session_stage.hpp"
@@ -12,10 +12,10 @@ namespace {
 struct watch_stage : session_stage {
     using session_stage::session_stage;
 
-    detail::watch_table::waiter wait_for(const std::string& path) {
+    detail::watch_table::waiter_id wait_for(const std::string& path) {
         return core->watches().add(path, detail::watch_kind::data, [](auto...) {});
     }
-    void drop(const std::string& path, detail::watch_table::waiter which) {
+    void drop(const std::string& path, detail::watch_table::waiter_id which) {
         core->watches().drop(path, which);
         env->run();
     }
@@ -23,7 +23,7 @@ struct watch_stage : session_stage {
 
 } // namespace
 
-TEST_CASE("the last one who does not wait any more takes the watch away") {
+TEST_CASE("the last waiter that leaves removes the watch") {
     watch_stage s;
     const auto one = s.wait_for("/a"), other = s.wait_for("/a");
     s.drop("/a", one);
@@ -34,7 +34,7 @@ TEST_CASE("the last one who does not wait any more takes the watch away") {
     CHECK(s.asked().empty());
 }
 
-TEST_CASE("a watch that was not taken away because the connection was lost is taken away later") {
+TEST_CASE("a watch whose removal was lost with the connection is removed later") {
     watch_stage s;
     s.drop("/a", s.wait_for("/a"));
     CHECK(s.asked() == words{"remove_watches /a"});
@@ -43,14 +43,14 @@ TEST_CASE("a watch that was not taken away because the connection was lost is ta
         s.reconnect();
         CHECK(s.asked() == words{"remove_watches /a"});
     }
-    SUBCASE("unless somebody waits again") {
+    SUBCASE("unless a new waiter needs it") {
         s.wait_for("/a");
         s.reconnect();
         CHECK(s.asked().empty());
     }
 }
 
-TEST_CASE("a removal that a later watch made superfluous is not repeated when that one ends") {
+TEST_CASE("a removal that a later watch made needless is not repeated when that watch ends") {
     watch_stage s;
     s.lose_connection();
     s.drop("/a", s.wait_for("/a"));
@@ -64,7 +64,7 @@ TEST_CASE("a removal that a later watch made superfluous is not repeated when th
     CHECK(s.asked() == words{"remove_watches /a"});
 }
 
-TEST_CASE("what a session has watched ends with it") {
+TEST_CASE("the watches of a session end with it") {
     watch_stage s;
     s.drop("/a", s.wait_for("/a"));
     s.asked();
@@ -73,7 +73,7 @@ TEST_CASE("what a session has watched ends with it") {
     CHECK(s.asked().empty());
 }
 
-TEST_CASE("a read that fails takes away the watch that an earlier one has set") {
+TEST_CASE("a failed read removes the watch that an earlier read has set") {
     watch_stage s;
     const auto looks = std::make_shared<detail::rearming_watch>(
         s.core->watches(), "/a", detail::watch_kind::data, [](auto) {});
@@ -85,7 +85,7 @@ TEST_CASE("a read that fails takes away the watch that an earlier one has set") 
     CHECK(s.asked() == words{"remove_watches /a"});
 }
 
-TEST_CASE("a path counts for each kind of its watches, until nobody waits there") {
+TEST_CASE("a path counts for each kind of its watches, until no waiter is left") {
     using detail::watch_kind;
     client_options options;
     options.budgets.watched_path_bytes = 1024;
@@ -107,7 +107,7 @@ TEST_CASE("a path counts for each kind of its watches, until nobody waits there"
     CHECK(table.room_for(other, watch_kind::data));
 }
 
-TEST_CASE("all watches fit into one request of the size that the servers take") {
+TEST_CASE("all watches fit into one request of the size that servers accept") {
     client_options options;
     options.max_request_bytes = 256 * 1024;
     watch_stage s(options);

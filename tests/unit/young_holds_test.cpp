@@ -1,4 +1,4 @@
-// When a hold is old enough for a watch, and what it costs if it never gets so old.
+// When a hold is old enough for a watch, and the cost of holds that end before.
 
 #include "session/young_holds.hpp"
 #include "support/fake_environment.hpp"
@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-struct nursery {
+struct hold_ages {
     void add(int number) {
         young.add([this, number] { grown.push_back(number); });
     }
@@ -27,7 +27,7 @@ struct nursery {
 
 } // namespace
 
-TEST_CASE_FIXTURE(nursery, "a hold is old after 80 ms, each in its turn") {
+TEST_CASE_FIXTURE(hold_ages, "each hold is old after 80 ms") {
     add(1);
     env.advance(60ms);
     add(2);
@@ -42,8 +42,7 @@ TEST_CASE_FIXTURE(nursery, "a hold is old after 80 ms, each in its turn") {
     CHECK(env.armed() == 0);
 }
 
-TEST_CASE_FIXTURE(nursery,
-                  "however many holds there are, they have one timer, which seldom fires") {
+TEST_CASE_FIXTURE(hold_ages, "all holds share one timer, which seldom fires") {
     std::set<boot_clock::time_point> looks;
     int count = 0;
     for (int i = 0; i < 1000; ++i) {
@@ -61,7 +60,8 @@ TEST_CASE_FIXTURE(nursery,
     CHECK(looks.size() <= 51);
 }
 
-TEST_CASE_FIXTURE(nursery, "who grows old may begin another hold, or be the last") {
+TEST_CASE_FIXTURE(hold_ages,
+                  "a handler for an old hold may begin another hold, or end the last one") {
     young.add([this] { add(2); });
     SUBCASE("another") {
         env.advance(200ms);

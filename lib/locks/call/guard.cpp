@@ -14,12 +14,12 @@ guard::guard(hold_ptr hold) noexcept : hold_(std::move(hold)) {}
 guard::~guard() {
     if (!hold_) return;
     auto* const client = hold_->client().get();
-    client->give_back(std::move(hold_));
+    client->release_later(std::move(hold_));
 }
 
 guard& guard::operator=(guard&& other) noexcept {
-    guard taken(std::move(other)); // which may be this one
-    std::swap(hold_, taken.hold_);
+    guard moved(std::move(other)); // `other` may be this guard
+    std::swap(hold_, moved.hold_);
     return *this;
 }
 
@@ -44,28 +44,28 @@ namespace {
 
 using hold_ptr = std::shared_ptr<detail::hold>;
 
-template <typename... What>
-void listen(detail::handler<void(error_code, What...)> h, hold_ptr held,
-            void (detail::hold::*enter)(detail::pending_call_ptr<What...>)) {
+template <typename... Result>
+void start_wait(detail::handler<void(error_code, Result...)> h, hold_ptr held,
+                void (detail::hold::*wait)(detail::pending_call_ptr<Result...>)) {
     const auto call = detail::make_pending_call(held->client(), std::move(h));
-    call->start([held = std::move(held), call, enter] { ((*held).*enter)(call); });
+    call->start([held = std::move(held), call, wait] { ((*held).*wait)(call); });
 }
 
 } // namespace
 
 void guard::start_lost(detail::handler<void(error_code, error_code)> h, hold_ptr held) {
-    listen<error_code>(std::move(h), std::move(held), &detail::hold::when_ended);
+    start_wait<error_code>(std::move(h), std::move(held), &detail::hold::when_ended);
 }
 
 void guard::start_revoke_requested(detail::handler<void(error_code)> h, hold_ptr held) {
-    listen<>(std::move(h), std::move(held), &detail::hold::when_revoke_requested);
+    start_wait<>(std::move(h), std::move(held), &detail::hold::when_revoke_requested);
 }
 
 void guard::start_downgrade(detail::handler<void(error_code)> h, hold_ptr held) {
     if (!held->can_downgrade())
         return std::make_shared<detail::call<>>(held->client(), std::move(h))
             ->refuse(errc::bad_argument);
-    listen<>(std::move(h), std::move(held), &detail::hold::downgrade);
+    start_wait<>(std::move(h), std::move(held), &detail::hold::downgrade);
 }
 
 void guard::start_upgrade(detail::handler<void(error_code)> h, hold_ptr held) {
@@ -74,11 +74,11 @@ void guard::start_upgrade(detail::handler<void(error_code)> h, hold_ptr held) {
 
 void guard::start_unlock(detail::handler<void(error_code)> h, guard whole) {
     const auto call = detail::make_pending_call(whole.hold_->client(), std::move(h));
-    // If the call is cancelled before, the guard goes with the work, and releases.
+    // If the call is cancelled before that, the destruction of the work releases its guard.
     call->start([call, whole = std::move(whole)]() mutable {
-        call->client()->take_returns(); // another guard may have gone before
+        call->client()->run_pending_releases(); // an earlier release comes first
         const auto held = std::move(whole.hold_);
-        const bool was_lost = held->over() || !held->valid();
+        const bool was_lost = held->ended() || !held->valid();
         held->release();
         if (was_lost) return call->fail(errc::lock_lost);
         held->when_deleted([call](error_code why) { call->complete(why); });
@@ -93,18 +93,18 @@ void guard::start_verify(detail::handler<void(error_code)> h, hold_ptr held) {
     c->on_answer = [held, path](const native::reply& r) -> error_code {
         const auto problem = detail::zookeeper_error(r.rc);
         if (problem != zk_errc::no_node) return problem;
-        if (*path != held->full_path()) return {}; // the downgrade found it there
+        if (*path != held->full_path()) return {}; // a downgrade has replaced the node
         held->end(errc::node_deleted);
         return errc::lock_lost;
     };
-    c->launch(
+    c->start(
         what, [](const native::reply&) { return std::tuple<>(); },
         [held, path, what] {
             if (!held->valid()) return error_code(errc::lock_lost);
             *path = held->full_path();
             *what = detail::requests::multi{held->checks()};
-            return detail::fault(*held->client(),
-                                 *what); // a semaphore's may have thousands of nodes
+            // A semaphore's hold may have thousands of nodes.
+            return detail::fault(*held->client(), *what);
         });
 }
 
@@ -117,7 +117,7 @@ void guard::start_transaction(detail::handler<void(error_code, std::vector<opera
     steps = detail::below(root, std::move(steps));
     const auto path = held->full_path();
     const auto checks = held->checks();
-    const auto first = checks.size(); // of the caller's steps
+    const auto first = checks.size(); // the index of the caller's first step
     steps.insert(steps.begin(), checks.begin(), checks.end());
     const detail::request what = detail::requests::multi{std::move(steps)};
     if (const auto problem = detail::fault(*held->client(), what)) return c->refuse(problem);
@@ -128,7 +128,7 @@ void guard::start_transaction(detail::handler<void(error_code, std::vector<opera
         if (path == held->full_path()) held->end(errc::node_deleted);
         return errc::lock_lost;
     };
-    c->launch(
+    c->start(
         what,
         [held, first](const native::reply& r) {
             return std::tuple(detail::without(held->client()->root(), r.results.subspan(first)));

@@ -14,8 +14,8 @@
 
 namespace paddock::detail {
 
-/// One guarded operation, in a coroutine of its own: what it does to its cancellation state is none
-/// of the caller's business.
+/// One guarded operation. It runs in a coroutine of its own, so that it does not change the
+/// caller's cancellation state.
 class guarded_run {
 public:
     guarded_run(std::shared_ptr<hold> held, guarded_plan plan)
@@ -28,7 +28,7 @@ private:
     asio::awaitable<void> up_to_operate();
     asio::awaitable<void> claim();
     asio::awaitable<void> operate();
-    asio::awaitable<std::exception_ptr> objection() const;
+    asio::awaitable<std::exception_ptr> commit_obstacle() const;
     asio::awaitable<void> commit();
     asio::awaitable<void> restore(guarded_result& result);
     void need_hold() const {
@@ -42,7 +42,7 @@ private:
 
 namespace {
 
-/// What it throws, or nothing.
+/// The exception that `work` throws, or null.
 asio::awaitable<std::exception_ptr> failure_of(asio::awaitable<void> work) {
     try {
         co_await std::move(work);
@@ -52,13 +52,13 @@ asio::awaitable<std::exception_ptr> failure_of(asio::awaitable<void> work) {
     }
 }
 
-/// What can be restored may be stopped by whatever cancellation comes first, of any type.
-asio::cancellation_type strongest(asio::cancellation_type how) noexcept {
+/// A cancellation of any type stops the steps that restore() can undo.
+asio::cancellation_type as_every_type(asio::cancellation_type how) noexcept {
     return how == asio::cancellation_type::none ? how : asio::cancellation_type::all;
 }
 
-/// Whether a commit that failed like this may have been executed all the same.
-bool may_be_done(const std::exception_ptr& failure) {
+/// Whether a commit that failed with this error may still have been executed.
+bool may_have_committed(const std::exception_ptr& failure) {
     try {
         std::rethrow_exception(failure);
     } catch (const system_error& error) {
@@ -74,14 +74,14 @@ bool may_be_done(const std::exception_ptr& failure) {
 
 asio::awaitable<guarded_result> guarded_run::run() {
     co_await asio::this_coro::throw_if_cancelled(false);
-    co_await asio::this_coro::reset_cancellation_state(&strongest);
+    co_await asio::this_coro::reset_cancellation_state(&as_every_type);
     guarded_result result;
     result.reason = co_await failure_of(until_lost());
-    if (!result.reason) result.reason = co_await objection();
+    if (!result.reason) result.reason = co_await commit_obstacle();
     if (!operating_) co_return result;
     co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
     if (!result.reason) {
-        // By itself it heeds terminal cancellation only.
+        // Spawned, so that commit() reacts only to terminal cancellation.
         const auto executor = co_await asio::this_coro::executor;
         result.reason =
             co_await failure_of(asio::co_spawn(executor, commit(), asio::use_awaitable));
@@ -89,7 +89,7 @@ asio::awaitable<guarded_result> guarded_run::run() {
             result.outcome = guarded_outcome::committed;
             co_return result;
         }
-        if (may_be_done(result.reason)) {
+        if (may_have_committed(result.reason)) {
             result.outcome = guarded_outcome::unknown;
             co_return result;
         }
@@ -108,7 +108,7 @@ asio::awaitable<void> guarded_run::until_lost() {
     co_await run_until_lost(std::move(lost), std::move(work));
 }
 
-/// A step does not begin when the one before did not heed its cancellation: co_await throws.
+/// After a cancellation the next co_await throws, even if the step before ignored it.
 asio::awaitable<void> guarded_run::up_to_operate() {
     need_hold();
     if (plan_.claim) co_await claim();
@@ -128,8 +128,8 @@ asio::awaitable<void> guarded_run::operate() {
     co_await plan_.operate();
 }
 
-/// Why there must be no commit, although operate was successful.
-asio::awaitable<std::exception_ptr> guarded_run::objection() const {
+/// The error that forbids the commit although operate was successful, or null.
+asio::awaitable<std::exception_ptr> guarded_run::commit_obstacle() const {
     const auto state = co_await asio::this_coro::cancellation_state;
     if (state.cancelled() != asio::cancellation_type::none)
         co_return std::make_exception_ptr(system_error(asio::error::operation_aborted));
@@ -150,9 +150,10 @@ asio::awaitable<void> guarded_run::commit() {
 
 asio::awaitable<void> guarded_run::restore(guarded_result& result) {
     const auto executor = co_await asio::this_coro::executor;
-    auto unheeded = asio::bind_cancellation_slot(asio::cancellation_slot(), asio::use_awaitable);
+    auto uncancellable =
+        asio::bind_cancellation_slot(asio::cancellation_slot(), asio::use_awaitable);
     result.restore_failure =
-        co_await failure_of(asio::co_spawn(executor, plan_.restore(), std::move(unheeded)));
+        co_await failure_of(asio::co_spawn(executor, plan_.restore(), std::move(uncancellable)));
     result.outcome =
         result.restore_failure ? guarded_outcome::restore_failed : guarded_outcome::restored;
 }
@@ -176,7 +177,7 @@ asio::awaitable<guarded_result> run_guarded(const guard& held, guarded_plan plan
     if (!held) throw bad_argument("guard", "is empty: there is no hold to work under");
     if (plan.commit && !plan.claim)
         throw bad_argument("guarded_steps::claim",
-                           "is missing: a commit with the token needs it, claim, then read");
+                           "is missing: a commit with the token requires claim, then read");
     if (!plan.record) throw bad_argument("guarded_steps::record", "is missing");
     if (!plan.operate) throw bad_argument("guarded_steps::operate", "is missing");
     if (!plan.transaction && !plan.commit)

@@ -4,11 +4,11 @@
 
 namespace paddock::detail {
 
-hold::hold(std::shared_ptr<core> client, std::shared_ptr<held_resource> what, std::string full_path,
-           std::int64_t czxid, bool can_downgrade)
+hold::hold(std::shared_ptr<core> client, std::shared_ptr<held_resource> resource,
+           std::string full_path, std::int64_t czxid, bool can_downgrade)
     : core_(std::move(client))
     , term_(core_->lease().term())
-    , what_(std::move(what))
+    , resource_(std::move(resource))
     , full_path_(std::move(full_path))
     , czxid_(czxid)
     , can_downgrade_(can_downgrade) {
@@ -20,84 +20,85 @@ std::string_view hold::path() const noexcept {
 }
 
 void hold::end(error_code why) {
-    const bool first = !over();
+    const bool first = !ended();
     if (first) reason_ = why;
-    // Who wakes up after the end of the lease hears of its node's end first, which came later.
+    // After a pause of the process the deletion of the node may be reported first, although the
+    // lease ended before it.
     if (first && why == errc::node_deleted && !term_->alive()) reason_ = errc::lease_lapsed;
     if (why != errc::lease_lapsed)
-        at_.store(stage::over, std::memory_order_release);
+        stage_.store(stage::ended, std::memory_order_release);
     else if (first)
-        at_.store(stage::lapsing, std::memory_order_release);
+        stage_.store(stage::lapsing, std::memory_order_release);
     if (!first) return;
     unlink();
-    for_end_.complete({}, reason_);
-    for (auto* const list : {&for_revoke_, &for_downgrade_})
-        list->complete(reason_);
-    for (auto& one : std::exchange(at_end_, {}))
+    end_calls_.complete({}, reason_);
+    for (auto* const calls : {&revoke_calls_, &downgrade_calls_})
+        calls->complete(reason_);
+    for (auto& one : std::exchange(end_callbacks_, {}))
         one(reason_);
-    what_->ended(why);
+    resource_->hold_ended(why);
 }
 
 std::vector<operation> hold::checks() const {
     std::vector<operation> steps{op::check{full_path(), any_version}};
-    for (const auto& other : others_)
+    for (const auto& other : more_nodes_)
         steps.emplace_back(op::check{other, any_version});
     return steps;
 }
 
 void hold::release() {
     end(errc::released);
-    // end() comes first: it may have ended the resource as well.
-    if (!std::exchange(released_, true)) what_->release();
+    // end() comes first: it may release the resource itself.
+    if (!std::exchange(released_, true)) resource_->release();
 }
 
-void hold::when_deleted(unique_function<void(error_code)> gone) {
+void hold::when_deleted(unique_function<void(error_code)> deleted) {
     if (core_->closed())
-        gone({});
+        deleted({});
     else
-        what_->when_deleted(std::move(gone));
+        resource_->when_deleted(std::move(deleted));
 }
 
 void hold::when_ended(pending_call_ptr<error_code> call) {
-    if (over())
+    if (ended())
         call->complete({}, reason_);
     else
-        for_end_.add(std::move(call));
+        end_calls_.add(std::move(call));
 }
 
-void hold::when_ended(unique_function<void(error_code)> tell) {
-    if (over())
-        tell(reason_);
+void hold::when_ended(unique_function<void(error_code)> callback) {
+    if (ended())
+        callback(reason_);
     else
-        at_end_.push_back(std::move(tell));
+        end_callbacks_.push_back(std::move(callback));
 }
 
 void hold::when_revoke_requested(pending_call_ptr<> call) {
     if (revoke_requested_)
         call->complete({});
-    else if (over())
+    else if (ended())
         call->complete(reason_);
     else
-        for_revoke_.add(std::move(call));
+        revoke_calls_.add(std::move(call));
 }
 
 void hold::downgrade(pending_call_ptr<> call) {
     if (!valid()) return call->complete(errc::lock_lost);
     if (shared_.load(std::memory_order_relaxed)) return call->complete({});
-    if (over()) return call->complete(reason_); // lapsing: its end was told, and is not told again
-    for_downgrade_.add(std::move(call));
-    what_->downgrade();
+    if (ended()) return call->complete(reason_); // lapsing, so end() will not complete it
+    downgrade_calls_.add(std::move(call));
+    resource_->downgrade();
 }
 
 void hold::request_revoke() {
     revoke_requested_ = true;
-    for_revoke_.complete({});
+    revoke_calls_.complete({});
 }
 
 void hold::downgraded(const std::string& full_path) {
     shared_path_ = full_path;
     shared_.store(true, std::memory_order_release);
-    for_downgrade_.complete({});
+    downgrade_calls_.complete({});
 }
 
 } // namespace paddock::detail

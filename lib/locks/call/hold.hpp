@@ -14,96 +14,95 @@
 
 namespace paddock::detail {
 
-/// What a hold is a hold of: a place in a queue, a set of leases, a node. On the strand.
+/// What a hold holds: a contender's node, a set of permits, a simple lock's node. Strand only.
 class held_resource {
 public:
     virtual ~held_resource() = default;
-    /// Gives it back; once.
+    /// Releases the resource; called once.
     virtual void release() = 0;
-    /// Calls `gone` when, after release(), the ensemble has nothing of it any more.
-    virtual void when_deleted(unique_function<void(error_code)> gone) = 0;
-    /// A hold of it has ended, for this reason. The hold may have noticed before the resource did.
-    virtual void ended(error_code why) { (void)why; }
-    /// Shares it from now on; hold::downgraded() or downgrade_refused() tells of the end. Only
-    /// where that is possible. Again before the end: nothing.
+    /// Calls `deleted` when, after release(), all its nodes are deleted.
+    virtual void when_deleted(unique_function<void(error_code)> deleted) = 0;
+    /// A hold of the resource has ended, for this reason; the hold may learn of it first.
+    virtual void hold_ended(error_code why) { (void)why; }
+    /// Starts to share the lock; hold::downgraded() or downgrade_refused() reports the result. Only
+    /// if hold::can_downgrade(). No effect while a downgrade is in progress.
     virtual void downgrade() {}
 };
 
-/// What a granted contender has; the inside of a guard. On the strand, but for what is said to be
-/// for any thread.
-class hold final : public returnable, private lease_user {
+/// What a granted contender has; the inside of a guard. Strand only, unless marked "any thread".
+class hold final : public releasable, private lease_user {
 public:
-    hold(std::shared_ptr<core> client, std::shared_ptr<held_resource> what, std::string full_path,
-         std::int64_t czxid, bool can_downgrade = false);
+    hold(std::shared_ptr<core> client, std::shared_ptr<held_resource> resource,
+         std::string full_path, std::int64_t czxid, bool can_downgrade = false);
 
     // Any thread.
     bool valid() const noexcept {
-        return at_.load(std::memory_order_acquire) != stage::over && term_->alive();
+        return stage_.load(std::memory_order_acquire) != stage::ended && term_->alive();
     }
     boot_clock::time_point valid_until() const noexcept {
-        return at_.load(std::memory_order_acquire) != stage::over ? term_->until()
-                                                                  : boot_clock::time_point();
+        return stage_.load(std::memory_order_acquire) != stage::ended ? term_->until()
+                                                                      : boot_clock::time_point();
     }
     std::string_view path() const noexcept;
     const std::string& full_path() const noexcept {
         return shared_.load(std::memory_order_acquire) ? shared_path_ : full_path_;
     }
-    /// Another node that must exist for it. Before anybody else knows the hold.
-    void add_node(std::string full_path) { others_.push_back(std::move(full_path)); }
-    /// What a multi must begin with, in order to be executed only under this hold.
+    /// Adds another node that must exist for the hold. Only before other threads can use the hold.
+    void add_node(std::string full_path) { more_nodes_.push_back(std::move(full_path)); }
+    /// The first steps of a multi that must execute only under this hold.
     std::vector<operation> checks() const;
     bool can_downgrade() const noexcept { return can_downgrade_; }
     fencing_token token() const noexcept { return {czxid_, 0}; }
     const std::shared_ptr<core>& client() const noexcept { return core_; }
 
-    /// Ends the hold, for the first reason that is given, and completes the calls that wait for it.
-    /// If the lease is about to end it is still valid until then.
+    /// Ends the hold and completes the calls that wait for its end. The first reason counts. With
+    /// errc::lease_lapsed the hold stays valid until the lease ends.
     void end(error_code why);
-    /// Ends the hold and gives the lock to the next.
+    /// Ends the hold and releases the resource.
     void release();
-    /// As held_resource::when_deleted.
-    void when_deleted(unique_function<void(error_code)> gone);
-    void released_elsewhere() override { release(); }
+    /// As held_resource::when_deleted().
+    void when_deleted(unique_function<void(error_code)> deleted);
+    void release_on_strand() override { release(); }
 
-    bool over() const noexcept { return at_.load(std::memory_order_relaxed) != stage::held; }
+    bool ended() const noexcept { return stage_.load(std::memory_order_relaxed) != stage::held; }
     error_code reason() const noexcept { return reason_; }
 
-    /// Told the reason of the end.
+    /// Completes the call with the reason when the hold ends.
     void when_ended(pending_call_ptr<error_code> call);
-    /// The same for those who are on the strand.
-    void when_ended(unique_function<void(error_code)> tell);
-    // Completed with the success of what is waited for, or with the reason of the end.
+    /// Calls back with the reason, on the strand.
+    void when_ended(unique_function<void(error_code)> callback);
+    // Complete the call when the event happens, or fail it with the reason when the hold ends.
     void when_revoke_requested(pending_call_ptr<> call);
     void downgrade(pending_call_ptr<> call);
 
-    /// Somebody has asked for the lock.
+    /// Another client asks for the lock back.
     void request_revoke();
-    /// It is shared from now on, with another node.
+    /// The hold shares the lock from now on, with this node.
     void downgraded(const std::string& full_path);
-    /// It is not, and goes on as it was.
-    void downgrade_refused(error_code why) { for_downgrade_.complete(why); }
+    /// The hold stays exclusive.
+    void downgrade_refused(error_code why) { downgrade_calls_.complete(why); }
 
 private:
-    enum class stage { held, lapsing, over };
+    enum class stage { held, lapsing, ended };
 
     void on_lapse() override { end(errc::lease_lapsed); }
 
     std::shared_ptr<core> core_;
     std::shared_ptr<const lease_term> term_;
-    std::shared_ptr<held_resource> what_;
+    std::shared_ptr<held_resource> resource_;
     bool released_ = false;
     std::string full_path_;
-    std::vector<std::string> others_;
+    std::vector<std::string> more_nodes_;
     std::int64_t czxid_;
-    std::atomic<stage> at_{stage::held};
+    std::atomic<stage> stage_{stage::held};
     error_code reason_;
     bool can_downgrade_;
     bool revoke_requested_ = false;
-    std::string shared_path_; ///< since it was downgraded
+    std::string shared_path_; ///< after a downgrade
     std::atomic<bool> shared_{false};
-    waiting_calls<error_code> for_end_;
-    waiting_calls<> for_revoke_, for_downgrade_;
-    std::vector<unique_function<void(error_code)>> at_end_;
+    waiting_calls<error_code> end_calls_;
+    waiting_calls<> revoke_calls_, downgrade_calls_;
+    std::vector<unique_function<void(error_code)>> end_callbacks_;
 };
 
 } // namespace paddock::detail

@@ -12,8 +12,8 @@
 
 namespace paddock::detail {
 
-/// One call that asks for a lock. Whatever comes first (grant, failure, cancellation, time limit)
-/// completes it.
+/// One call of lock() or a similar operation. The first of grant, failure, cancellation and time
+/// limit completes it.
 template <typename Result>
 class lock_call : public pending_call<Result> {
 public:
@@ -22,32 +22,31 @@ public:
     using pending_call<Result>::client;
     using pending_call<Result>::open;
 
-    /// Any thread, once. With a limit of nothing it asks only for what is free.
-    void launch(std::optional<std::chrono::nanoseconds> limit) {
+    /// Any thread, once. With a limit of zero or less the call locks only if the lock is free.
+    void start(std::optional<std::chrono::nanoseconds> limit) {
         this->start_open([this, limit] {
-            client()->take_returns();
+            client()->run_pending_releases();
             set_limit(limit);
-            begin();
+            join();
         });
     }
 
-    /// Any thread: as if its time were up.
+    /// Any thread: as if the time limit had passed.
     void time_out() {
-        client()->post([self = this->shared_from_this(), this] { run_out(); });
+        client()->post([self = this->shared_from_this(), this] { on_timeout(); });
     }
 
-    /// On the strand: its time is up. An empty result says that the lock was taken. While it is not
-    /// connected the client cannot say that, unless it saw so, and its lease has not lapsed since
-    /// then.
-    virtual void run_out() {
+    /// The time limit has passed; strand only. An empty result means that the lock is taken. While
+    /// not connected the client knows that only if it learned it before, and the lease is alive.
+    virtual void on_timeout() {
         const bool connected = client()->state() == client_state::connected;
-        const bool saw = client()->lease().term()->alive() && sees_it_taken();
-        abandon(connected || saw ? error_code() : errc::not_connected);
+        const bool taken = client()->lease().term()->alive() && known_taken();
+        abandon(connected || taken ? error_code() : errc::not_connected);
     }
 
     bool only_if_free() const noexcept { return kind_ == kind::only_if_free; }
 
-    /// Nothing happens when it was completed before.
+    /// No effect if the call was completed before.
     void finish(error_code why, Result result) {
         deadline_.reset();
         this->complete(why, std::move(result));
@@ -59,14 +58,14 @@ protected:
     lock_call(std::shared_ptr<core> client, handler<void(error_code, Result)>&& h, kind how)
         : pending_call<Result>(std::move(client), std::move(h)), kind_(how) {}
 
-    /// The client is open, and has taken what was given back before.
-    virtual void begin() = 0;
-    /// The call was completed by its time limit or a cancellation.
+    /// Called when the client is open and all earlier releases are done.
+    virtual void join() = 0;
+    /// Called when the time limit or a cancellation has completed the call.
     virtual void abandoned() = 0;
-    /// Whether the latest that is known is that another contender is in the way.
-    virtual bool sees_it_taken() const = 0;
+    /// Whether another contender blocks this one, according to the latest information.
+    virtual bool known_taken() const = 0;
 
-    /// Completes the call, unless that was done, without what it asked for.
+    /// Completes the call without a result, unless it was completed before.
     void abandon(error_code why) {
         if (!open()) return;
         finish(why, Result());
@@ -81,7 +80,7 @@ private:
         if (!limit || only_if_free()) return;
         deadline_ = client()->env().make_timer();
         deadline_->arm(client()->env().now() + *limit, [weak = this->weak_from_this(), this] {
-            if (const auto self = weak.lock()) run_out();
+            if (const auto self = weak.lock()) on_timeout();
         });
     }
 

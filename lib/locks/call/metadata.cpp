@@ -28,7 +28,7 @@ void print(std::string& to, std::int64_t number, std::size_t width) {
     to.append(width - std::min(width, digits.size()), '0').append(digits);
 }
 
-/// Every lock writes one, so the standard library's slow ways to do it are avoided.
+/// Every lock call writes a time, and the standard library's formatting is slow.
 std::string iso8601(std::chrono::system_clock::time_point when) {
     using namespace std::chrono;
     const auto day = floor<days>(when);
@@ -45,14 +45,14 @@ std::string iso8601(std::chrono::system_clock::time_point when) {
     return text += 'Z';
 }
 
-/// The point in time of what iso8601() wrote; 1970 for anything else.
+/// The inverse of iso8601(); 1970 for any other text.
 std::chrono::system_clock::time_point read_iso8601(const std::string& text) {
     std::tm parts{};
     int fraction = 0;
     if (std::sscanf(text.c_str(), "%4d-%2d-%2dT%2d:%2d:%2d.%3dZ", &parts.tm_year, &parts.tm_mon,
                     &parts.tm_mday, &parts.tm_hour, &parts.tm_min, &parts.tm_sec, &fraction) != 7)
         return {};
-    constexpr int first_year = 1970, last_year = 2261; // what fits into 64 bits of nanoseconds
+    constexpr int first_year = 1970, last_year = 2261; // 64 bits of nanoseconds
     if (parts.tm_year < first_year || parts.tm_year > last_year) return {};
     parts.tm_year -= 1900;
     parts.tm_mon -= 1;
@@ -71,7 +71,7 @@ std::string text_of(const json::object& from, std::string_view member) {
 metadata::metadata(std::string_view label)
     : start_(json::serialize(
           json::value{{"host", host_name()}, {"pid", ::getpid()}, {"label", label}})) {
-    start_.back() = ','; // there is one more member
+    start_.back() = ','; // at() adds the last members
 }
 
 metadata metadata::verbatim(std::string text) {

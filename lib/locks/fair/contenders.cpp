@@ -15,23 +15,25 @@ namespace paddock::detail {
 
 namespace {
 
-bool again(int code) {
+bool must_repeat(int code) {
     const auto result = rules::judge(rules::request::look, code);
     return result == rules::outcome::lost || result == rules::outcome::not_sent;
 }
 
-/// When an answer is lost it begins anew: half old and half new would be a queue that never was.
-class surveyor final : public std::enable_shared_from_this<surveyor> {
+/// Starts again if an answer is lost: old and new answers together could show a queue that never
+/// existed.
+class contender_reader final : public std::enable_shared_from_this<contender_reader> {
 public:
-    surveyor(survey_area where, unique_function<void(error_code, std::vector<contender>)> done)
-        : where_(std::move(where)), done_(std::move(done)) {}
+    contender_reader(contender_query query,
+                     unique_function<void(error_code, std::vector<contender>)> done)
+        : query_(std::move(query)), done_(std::move(done)) {}
 
     void begin() {
-        auto& client = *where_.client;
+        auto& client = *query_.client;
         if (client.closed()) return finish(client.close_reason());
         found_.clear();
         lost_ = false;
-        list(client, lane::user, where_.directory,
+        list(client.dispatcher(), lane::user, query_.directory,
              [self = shared_from_this()](int code, std::vector<std::string> names) {
                  self->listed(code, names);
              });
@@ -39,35 +41,35 @@ public:
 
 private:
     void listed(int code, const std::vector<std::string>& names) {
-        if (again(code)) return begin();
+        if (must_repeat(code)) return begin();
         if (zookeeper_error(code) == zk_errc::no_node) return finish({});
         if (code != 0) return finish(zookeeper_error(code));
         for (const auto& name : names) {
-            const auto said = where_.names.read(name);
-            if (!said && !where_.everybody) continue;
+            const auto read = query_.names.read(name);
+            if (!read && !query_.all_nodes) continue;
             auto& one = found_.emplace_back();
-            one.path = rules::child(where_.directory, name);
-            one.sequence = said ? said->sequence : 0;
-            one.shared = said && said->as == rules::role::shared;
+            one.path = rules::child(query_.directory, name);
+            one.sequence = read ? read->sequence : 0;
+            one.shared = read && read->as == rules::role::shared;
         }
         std::sort(found_.begin(), found_.end(), [](const contender& a, const contender& b) {
             return std::tie(a.sequence, a.path) < std::tie(b.sequence, b.path);
         });
-        open_ = found_.size();
-        if (open_ == 0) return finish({});
+        unanswered_ = found_.size();
+        if (unanswered_ == 0) return finish({});
         for (std::size_t i = 0; i < found_.size(); ++i)
-            read(i);
+            read_node(i);
     }
 
-    void read(std::size_t i) {
-        where_.client->dispatcher().submit(
+    void read_node(std::size_t i) {
+        query_.client->dispatcher().submit(
             lane::user, requests::get{found_[i].path},
             [self = this->shared_from_this(), i](const native::reply& r) { self->answered(i, r); });
     }
 
     void answered(std::size_t i, const native::reply& r) {
         auto& one = found_[i];
-        lost_ = lost_ || again(r.rc);
+        lost_ = lost_ || must_repeat(r.rc);
         if (zookeeper_error(r.rc) == zk_errc::no_node) one.path.clear();
         if (r.rc == 0 && r.stat) {
             one.data = r.value;
@@ -75,16 +77,16 @@ private:
             one.token = {r.stat->czxid, 0};
             read_metadata(one.data, one);
         }
-        if (--open_ > 0) return;
+        if (--unanswered_ > 0) return;
         if (lost_) return begin();
         std::erase_if(found_, [](const contender& c) { return c.path.empty(); });
         for (auto& c : found_)
-            c.path = rules::without(where_.client->root(), c.path);
+            c.path = rules::without(query_.client->root(), c.path);
         mark_holders();
         finish({});
     }
 
-    /// The first, or as many as share it before the first who does not.
+    /// The first contender, or all shared ones before the first exclusive one.
     void mark_holders() {
         for (auto& one : found_) {
             if (!one.shared && &one != &found_.front()) return;
@@ -98,17 +100,18 @@ private:
         done_(why, std::move(found_));
     }
 
-    survey_area where_;
+    contender_query query_;
     unique_function<void(error_code, std::vector<contender>)> done_;
     std::vector<contender> found_;
-    std::size_t open_ = 0;
+    std::size_t unanswered_ = 0;
     bool lost_ = false;
 };
 
 } // namespace
 
-void survey(survey_area where, unique_function<void(error_code, std::vector<contender>)> done) {
-    std::make_shared<surveyor>(std::move(where), std::move(done))->begin();
+void read_contenders(contender_query query,
+                     unique_function<void(error_code, std::vector<contender>)> done) {
+    std::make_shared<contender_reader>(std::move(query), std::move(done))->begin();
 }
 
 void find_contenders(std::shared_ptr<const fair_lock> of,
@@ -116,8 +119,8 @@ void find_contenders(std::shared_ptr<const fair_lock> of,
     using found = std::vector<contender>;
     const auto call = make_pending_call(of->client, std::move(h));
     call->start_open([of, call] {
-        survey({of->client, of->directory, of->names},
-               [call](error_code why, found all) { call->complete(why, std::move(all)); });
+        read_contenders({of->client, of->directory, of->names},
+                        [call](error_code why, found all) { call->complete(why, std::move(all)); });
     });
 }
 
@@ -126,10 +129,10 @@ void find_holder(std::shared_ptr<const fair_lock> of,
     using found = std::optional<contender>;
     const auto call = make_pending_call(of->client, std::move(h));
     call->start_open([of, call] {
-        survey({of->client, of->directory, of->names},
-               [call](error_code why, std::vector<contender> all) {
-                   call->complete(why, all.empty() ? found() : found(std::move(all.front())));
-               });
+        read_contenders({of->client, of->directory, of->names}, [call](error_code why,
+                                                                       std::vector<contender> all) {
+            call->complete(why, all.empty() ? found() : found(std::move(all.front())));
+        });
     });
 }
 

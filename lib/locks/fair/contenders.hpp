@@ -11,21 +11,22 @@
 
 namespace paddock::detail {
 
-/// Where to look for contenders.
-struct survey_area {
+/// Selects the nodes that read_contenders() returns.
+struct contender_query {
     std::shared_ptr<core> client;
     std::string directory;
     rules::naming names;
-    bool everybody = false; ///< nodes with other names count, too
+    bool all_nodes = false; ///< includes nodes with other names
 };
 
-/// Lists a directory and reads every contender's node, all reads in one flight. On the strand.
-void survey(survey_area where, unique_function<void(error_code, std::vector<contender>)> done);
+/// Lists a directory and reads all contenders' nodes at once. Strand only.
+void read_contenders(contender_query query,
+                     unique_function<void(error_code, std::vector<contender>)> done);
 
-/// The contenders of a lock; any thread.
+/// Finds the contenders of a lock. Any thread.
 void find_contenders(std::shared_ptr<const fair_lock> of,
                      handler<void(error_code, std::vector<contender>)> h);
-/// The same, and says only who holds the lock; of several that share it, the first.
+/// Finds the holder of a lock; the first one if several share it. Any thread.
 void find_holder(std::shared_ptr<const fair_lock> of,
                  handler<void(error_code, std::optional<contender>)> h);
 

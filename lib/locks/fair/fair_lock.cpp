@@ -55,7 +55,7 @@ std::shared_ptr<const fair_lock> make_fair_lock(const client& zk, std::string_vi
 }
 
 std::shared_ptr<lock_queue> queue_of(const fair_lock& lock) {
-    return lock_queues::of(*lock.client).find(lock.directory, lock.names);
+    return lock.client->use<lock_queues>().find(lock.directory, lock.names);
 }
 
 entry_terms terms_of(const fair_lock& lock, rules::role as, bool only_if_free) {
@@ -73,7 +73,7 @@ std::size_t entry_bytes(const fair_lock& lock, rules::role as) {
     return queue_of(lock)->entry_bytes({.as = as, .names = lock.style});
 }
 
-error_code look_problem(core& client, int code) {
+error_code listing_error(core& client, int code) {
     if (client.closed()) return client.close_reason();
     switch (rules::judge(rules::request::list, code)) {
     case rules::outcome::done:
@@ -88,32 +88,32 @@ error_code look_problem(core& client, int code) {
 }
 
 namespace {
-using looked = unique_function<void(error_code, bool free)>;
+using check_done = unique_function<void(error_code, bool free)>;
 }
 
-void look_first(std::shared_ptr<const fair_lock> lock, std::shared_ptr<lock_queue> at,
-                rules::role as, looked done) {
+void check_if_free(std::shared_ptr<const fair_lock> lock, std::shared_ptr<lock_queue> queue,
+                   rules::role as, check_done done) {
     auto& client = *lock->client;
     if (client.state() != client_state::connected) return done(errc::not_connected, false);
-    if (at->occupied(as)) return done({}, false);
-    if (lock->sync_first) catch_up(client, lane::user, at->directory());
-    const auto directory = at->directory();
-    // The listing may have to wait for the next connection, its caller does not.
-    const auto told = std::make_shared<looked>(std::move(done));
-    const auto ends = client.when_not(client_state::connected, [told, &client](client_state) {
-        if (auto tell = std::exchange(*told, {}))
-            tell(client.closed() ? client.close_reason() : errc::not_connected, false);
+    if (queue->occupied(as)) return done({}, false);
+    if (lock->sync_first) catch_up(client.dispatcher(), lane::user, queue->directory());
+    const auto directory = queue->directory();
+    // The listing may wait for the next connection; the caller must not.
+    const auto pending = std::make_shared<check_done>(std::move(done));
+    const auto waiter = client.when_not(client_state::connected, [pending, &client](client_state) {
+        if (auto complete = std::exchange(*pending, {}))
+            complete(client.closed() ? client.close_reason() : errc::not_connected, false);
         return false;
     });
-    list(client, lane::user, directory,
-         [lock = std::move(lock), at = std::move(at), as, told,
-          ends](int code, std::vector<std::string> names) {
-             lock->client->stop_waiting(ends);
-             auto tell = std::exchange(*told, {});
-             if (!tell) return;
-             if (const auto problem = look_problem(*lock->client, code))
-                 return tell(problem, false);
-             tell({}, !at->taken(names, as) && !at->occupied(as));
+    list(client.dispatcher(), lane::user, directory,
+         [lock = std::move(lock), queue = std::move(queue), as, pending,
+          waiter](int code, std::vector<std::string> names) {
+             lock->client->stop_waiting(waiter);
+             auto complete = std::exchange(*pending, {});
+             if (!complete) return;
+             if (const auto problem = listing_error(*lock->client, code))
+                 return complete(problem, false);
+             complete({}, !queue->taken(names, as) && !queue->occupied(as));
          });
 }
 

@@ -20,13 +20,13 @@ class client;
 
 namespace paddock::detail {
 
-/// A lock over a queue, as its calls share it; it does not change.
+/// The description of a lock over a queue, which its calls share. Immutable.
 struct fair_lock {
     std::shared_ptr<core> client;
     std::string directory; ///< below the client's root
     rules::naming names;
     rules::style style = rules::style::curator;
-    metadata data; ///< of its nodes
+    metadata data; ///< of the lock's nodes
     paddock::acl acl;
     bool persistent_parents = false;
     bool sync_first = false;
@@ -35,27 +35,26 @@ struct fair_lock {
     paddock::on_over_budget on_over_budget = paddock::on_over_budget::wait;
 };
 
-/// What mutex and its kin are made of; throws for arguments that are not acceptable.
+/// Makes the description of a mutex or recursive_mutex; throws for invalid arguments.
 std::shared_ptr<const fair_lock> make_fair_lock(const client& zk, std::string_view path,
                                                 mutex_options options);
 
-// What a call does with such a lock, on the strand.
+// For the lock's calls. Strand only.
 
 std::shared_ptr<lock_queue> queue_of(const fair_lock& lock);
 
-/// How a contender with this role joins its queue.
+/// The terms of a contender with this role.
 entry_terms terms_of(const fair_lock& lock, rules::role as, bool only_if_free);
 
-/// The bytes that such a contender's node takes of the budget of nodes.
+/// The bytes of the node budget that the node of such a contender uses.
 std::size_t entry_bytes(const fair_lock& lock, rules::role as);
 
-/// The error that a listing's code means for a look at a directory; a directory that does not exist
-/// is empty.
-error_code look_problem(core& client, int code);
+/// The error of a listing with this code; a directory that does not exist counts as empty.
+error_code listing_error(core& client, int code);
 
-/// Whether the lock is free: what this client knows comes first, then a listing. Writes nothing.
-/// May answer from within.
-void look_first(std::shared_ptr<const fair_lock> lock, std::shared_ptr<lock_queue> at,
-                rules::role as, unique_function<void(error_code, bool free)> done);
+/// Checks whether the lock is free: first in this client's queue, then with a listing. Writes
+/// nothing. May call `done` from within.
+void check_if_free(std::shared_ptr<const fair_lock> lock, std::shared_ptr<lock_queue> queue,
+                   rules::role as, unique_function<void(error_code, bool free)> done);
 
 } // namespace paddock::detail

@@ -12,7 +12,7 @@ namespace paddock::detail {
 
 namespace {
 
-/// The node as the ensemble knows it; empty if it is none of this lock.
+/// The full path of a node of this lock; empty if `path` is not one.
 std::string node_of(const fair_lock& lock, const std::string& path) {
     auto full = rules::below(lock.client->root(), path);
     const bool here = rules::path_fault(path).empty() && rules::parent(full) == lock.directory &&
@@ -20,7 +20,7 @@ std::string node_of(const fair_lock& lock, const std::string& path) {
     return here ? full : std::string();
 }
 
-/// Sends a request that changes the contender's node; `path` is the caller's.
+/// Sends a request that changes a contender's node; `path` is without the client's root.
 template <typename Request>
 void change(const fair_lock& lock, handler<void(error_code)> h, const std::string& path,
             Request changes) {
@@ -29,7 +29,7 @@ void change(const fair_lock& lock, handler<void(error_code)> h, const std::strin
     if (changes.path.empty()) return c->refuse(errc::bad_argument);
     const request what = std::move(changes);
     if (const auto problem = fault(*lock.client, what)) return c->refuse(problem);
-    c->launch(what, [](const native::reply&) { return std::tuple<>(); });
+    c->start(what, [](const native::reply&) { return std::tuple<>(); });
 }
 
 } // namespace

@@ -9,7 +9,7 @@
 
 namespace paddock::detail {
 
-// One call of revoke(), and of kick(): for a node of this lock, whose path is without the root.
+// The calls revoke() and kick(), for a node of this lock; `path` is without the client's root.
 void request_revoke(std::shared_ptr<const fair_lock> lock, handler<void(error_code)> h,
                     std::string path);
 void kick(std::shared_ptr<const fair_lock> lock, handler<void(error_code)> h, std::string path);

@@ -13,19 +13,19 @@ ticket::ticket(state_ptr state) noexcept : state_(std::move(state)) {}
 ticket::~ticket() {
     if (!state_) return;
     auto* const client = state_->lock()->client.get();
-    client->give_back(std::move(state_));
+    client->release_later(std::move(state_));
 }
 
 ticket& ticket::operator=(ticket&& other) noexcept {
-    ticket taken(std::move(other)); // which may be this one
-    std::swap(state_, taken.state_);
+    ticket moved(std::move(other)); // `other` may be this ticket
+    std::swap(state_, moved.state_);
     return *this;
 }
 
 std::size_t ticket::position() const noexcept { return state_ ? state_->position() : 0; }
 
 asio::any_io_executor ticket::executor() const {
-    if (!state_) throw bad_argument("ticket", "is empty: it has no place in a queue");
+    if (!state_) throw bad_argument("ticket", "is empty: it has no contender in a queue");
     return state_->lock()->client->get_executor();
 }
 

@@ -9,13 +9,13 @@ namespace paddock::detail {
 
 void ticket_state::enqueue(pending_call_ptr<ticket> call) {
     auto& client = *lock_->client;
-    client.take_returns();
-    client.expect_returns();
-    entering_ = std::move(call);
+    client.run_pending_releases();
+    client.prepare_releases();
+    enqueue_call_ = std::move(call);
     queue_ = queue_of(*lock_);
     queue_->observe(true);
     observing_ = true;
-    key_ = queue_->enter(shared_from_this(), terms_of(*lock_, rules::role::exclusive, false));
+    key_ = queue_->join(shared_from_this(), terms_of(*lock_, rules::role::exclusive, false));
 }
 
 void ticket_state::queue_changed() {
@@ -23,84 +23,85 @@ void ticket_state::queue_changed() {
     const auto ahead = queue_->ahead_of(key_);
     if (!ahead) return;
     const bool changed = position_.exchange(*ahead, std::memory_order_release) != *ahead;
-    if (entering_) return entered();
-    if (changed) tell_position();
+    if (enqueue_call_) return complete_enqueue();
+    if (changed) complete_position_calls();
 }
 
-void ticket_state::entered() {
-    if (const auto call = std::exchange(entering_, {}))
+void ticket_state::complete_enqueue() {
+    if (const auto call = std::exchange(enqueue_call_, {}))
         call->complete({}, access::make<ticket>(shared_from_this()));
 }
 
-void ticket_state::tell_position() {
-    if (watchers_.empty()) return;
+void ticket_state::complete_position_calls() {
+    if (position_calls_.empty()) return;
     queue_->watch_first(false);
-    for (const auto& one : std::exchange(watchers_, {}))
+    for (const auto& one : std::exchange(position_calls_, {}))
         one->complete({}, position());
 }
 
 void ticket_state::when_changed(pending_call_ptr<std::size_t> call, std::size_t seen) {
     if (failure_) return call->fail(*failure_);
-    if (handed_over_) return call->fail(asio::error::operation_aborted);
+    if (delivered_) return call->fail(asio::error::operation_aborted);
     if (seen != position()) return call->complete({}, position());
-    watchers_.push_back(std::move(call));
-    if (watchers_.size() == 1) queue_->watch_first(true);
+    position_calls_.push_back(std::move(call));
+    if (position_calls_.size() == 1) queue_->watch_first(true);
 }
 
 void ticket_state::forget(const pending_call<std::size_t>& call) {
-    const auto gone = std::erase_if(watchers_, [&](const auto& one) { return one.get() == &call; });
-    if (gone > 0 && watchers_.empty()) queue_->watch_first(false);
+    const auto erased =
+        std::erase_if(position_calls_, [&](const auto& one) { return one.get() == &call; });
+    if (erased > 0 && position_calls_.empty()) queue_->watch_first(false);
 }
 
-/// From here on its place does not change any more.
+/// The position is final: 0.
 void ticket_state::granted(const std::string& path, std::int64_t czxid) {
-    const auto made = std::make_shared<hold>(lock_->client, shared_from_this(), path, czxid);
-    hold_ = made;
-    granted_ = access::make<guard>(made);
+    const auto held = std::make_shared<hold>(lock_->client, shared_from_this(), path, czxid);
+    hold_ = held;
+    granted_ = access::make<guard>(held);
     stop_observing();
     const bool changed = position_.exchange(0, std::memory_order_release) != 0;
-    entered();
-    if (changed) tell_position();
-    hand_over();
+    complete_enqueue();
+    if (changed) complete_position_calls();
+    try_deliver();
 }
 
 void ticket_state::deliver(pending_call_ptr<guard> call) {
     if (failure_) return call->fail(*failure_);
-    waiting_ = std::move(call);
-    hand_over();
+    acquired_call_ = std::move(call);
+    try_deliver();
 }
 
-void ticket_state::hand_over() {
-    if (!granted_ || !waiting_) return;
-    if (!granted_->valid()) return forfeit();
-    handed_over_ = true;
-    end_watching(asio::error::operation_aborted);
-    std::exchange(waiting_, {})->complete({}, *std::exchange(granted_, std::nullopt));
+void ticket_state::try_deliver() {
+    if (!granted_ || !acquired_call_) return;
+    if (!granted_->valid()) return release_ended_hold();
+    delivered_ = true;
+    fail_position_calls(asio::error::operation_aborted);
+    std::exchange(acquired_call_, {})->complete({}, *std::exchange(granted_, std::nullopt));
 }
 
-/// A hold that has ended before the ticket was asked for it goes, and its node with it.
-void ticket_state::forfeit() {
+/// A hold that ends before its guard is delivered is released, and its node deleted.
+void ticket_state::release_ended_hold() {
     failed(errc::lock_lost);
     granted_.reset();
 }
 
-void ticket_state::ended(error_code why) {
-    if (why != errc::released && granted_) forfeit();
+void ticket_state::hold_ended(error_code why) {
+    if (why != errc::released && granted_) release_ended_hold();
 }
 
 void ticket_state::failed(error_code why) {
     failure_ = why;
     stop_observing();
-    end_watching(why);
-    if (const auto call = std::exchange(entering_, {})) call->fail(why);
-    if (const auto call = std::exchange(waiting_, {})) call->fail(why);
+    fail_position_calls(why);
+    if (const auto call = std::exchange(enqueue_call_, {})) call->fail(why);
+    if (const auto call = std::exchange(acquired_call_, {})) call->fail(why);
 }
 
 void ticket_state::leave(error_code why) {
-    if (failure_ || handed_over_) return;
+    if (failure_ || delivered_) return;
     failed(why);
     if (granted_)
-        granted_.reset(); // which releases
+        granted_.reset(); // releases the hold
     else if (key_ != 0)
         queue_->quit(key_);
 }
@@ -109,15 +110,13 @@ void ticket_state::stop_observing() {
     if (std::exchange(observing_, false)) queue_->observe(false);
 }
 
-/// The position changes no more.
-void ticket_state::end_watching(error_code why) {
-    if (watchers_.empty()) return;
+void ticket_state::fail_position_calls(error_code why) {
+    if (position_calls_.empty()) return;
     queue_->watch_first(false);
-    for (const auto& one : std::exchange(watchers_, {}))
+    for (const auto& one : std::exchange(position_calls_, {}))
         one->fail(why);
 }
 
-/// Which may end a hold that was not handed over.
 void ticket_state::lost(error_code why) {
     if (const auto held = hold_.lock()) held->end(why);
 }
@@ -129,9 +128,9 @@ void ticket_state::revoke_requested() {
     if (lock_->revocable) held->end(errc::revoked);
 }
 
-void ticket_state::when_deleted(unique_function<void(error_code)> gone) {
+void ticket_state::when_deleted(unique_function<void(error_code)> deleted) {
     if (const auto held = hold_.lock())
-        lock_->client->sweeper().when_deleted(held->full_path(), std::move(gone));
+        lock_->client->sweeper().when_deleted(held->full_path(), std::move(deleted));
 }
 
 void enqueue(std::shared_ptr<const fair_lock> lock, handler<void(error_code, ticket)> h) {

@@ -1,7 +1,7 @@
 #include "locks/call/arguments.hpp"
 #include "locks/fair/contenders.hpp"
 #include "locks/fair/fair_lock.hpp"
-#include "locks/fair/leader_watch.hpp"
+#include "locks/fair/next_leader.hpp"
 #include "locks/mutex/mutex_call.hpp"
 #include "rules/paths.hpp"
 
@@ -43,7 +43,7 @@ asio::any_io_executor election::get_executor() const { return impl_->client->get
 void election::start_campaign(detail::handler<void(error_code, guard)> h, impl_ptr impl) {
     std::make_shared<detail::mutex_call>(std::move(impl), std::move(h),
                                          detail::mutex_call::kind::wait)
-        ->launch(std::nullopt);
+        ->start(std::nullopt);
 }
 
 void election::start_leader(detail::handler<void(error_code, std::optional<contender>)> h,

@@ -21,18 +21,18 @@ asio::any_io_executor mutex::get_executor() const { return impl_->client->get_ex
 
 void mutex::start_lock(detail::handler<void(error_code, guard)> h, impl_ptr impl) {
     std::make_shared<mutex_call>(std::move(impl), std::move(h), mutex_call::kind::wait)
-        ->launch(std::nullopt);
+        ->start(std::nullopt);
 }
 
 void mutex::start_try_lock(detail::handler<void(error_code, guard)> h, impl_ptr impl) {
     std::make_shared<mutex_call>(std::move(impl), std::move(h), mutex_call::kind::only_if_free)
-        ->launch(std::nullopt);
+        ->start(std::nullopt);
 }
 
 void mutex::start_try_lock_for(detail::handler<void(error_code, guard)> h, impl_ptr impl,
                                std::chrono::nanoseconds limit) {
     std::make_shared<mutex_call>(std::move(impl), std::move(h), mutex_call::kind::wait)
-        ->launch(limit);
+        ->start(limit);
 }
 
 void mutex::start_revoke(detail::handler<void(error_code)> h, impl_ptr impl, contender whom) {

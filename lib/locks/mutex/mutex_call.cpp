@@ -7,48 +7,48 @@
 namespace paddock::detail {
 
 mutex_call::mutex_call(std::shared_ptr<const fair_lock> what, handler<void(error_code, guard)>&& h,
-                       kind how, rules::role as, std::shared_ptr<reservation> room)
+                       kind how, rules::role as, std::shared_ptr<reservation> reserved)
     : lock_call(what->client, std::move(h), how)
     , lock_(std::move(what))
     , as_(as)
-    , room_(std::move(room)) {}
+    , reservation_(std::move(reserved)) {}
 
-void mutex_call::begin() {
+void mutex_call::join() {
     queue_ = queue_of(*lock_);
-    if (!only_if_free()) return enter();
-    look_first(lock_, queue_, as_, [self = self()](error_code why, bool free) {
+    if (!only_if_free()) return join_queue();
+    check_if_free(lock_, queue_, as_, [self = self()](error_code why, bool free) {
         if (!self->open()) return;
         if (why)
             self->failed(why);
         else if (free)
-            self->enter();
+            self->join_queue();
         else
             self->given_up();
     });
 }
 
-void mutex_call::enter() {
+void mutex_call::join_queue() {
     auto terms = terms_of(*lock_, as_, only_if_free());
-    terms.bytes_reserved = room_ && room_->spend(queue_->entry_bytes(terms.rules));
-    key_ = queue_->enter(self(), std::move(terms));
+    terms.bytes_reserved = reservation_ && reservation_->take(queue_->entry_bytes(terms.rules));
+    key_ = queue_->join(self(), std::move(terms));
 }
 
 void mutex_call::granted(const std::string& path, std::int64_t czxid) {
-    lock_->client->expect_returns();
-    const auto granted =
+    lock_->client->prepare_releases();
+    const auto held =
         std::make_shared<hold>(lock_->client, self(), path, czxid,
                                lock_->names.has_shared() && as_ == rules::role::exclusive);
-    hold_ = granted;
-    finish({}, access::make<guard>(granted));
+    hold_ = held;
+    finish({}, access::make<guard>(held));
 }
 
 void mutex_call::lost(error_code why) {
     if (const auto held = hold_.lock()) held->end(why);
 }
 
-void mutex_call::when_deleted(unique_function<void(error_code)> gone) {
+void mutex_call::when_deleted(unique_function<void(error_code)> deleted) {
     if (const auto held = hold_.lock())
-        lock_->client->sweeper().when_deleted(held->full_path(), std::move(gone));
+        lock_->client->sweeper().when_deleted(held->full_path(), std::move(deleted));
 }
 
 void mutex_call::downgrade() { queue_->downgrade(key_); }

@@ -12,14 +12,14 @@
 
 namespace paddock::detail {
 
-/// One call of lock(), try_lock() or try_lock_for(), and then what connects the queue with the
-/// hold.
+/// One call of lock(), try_lock() or try_lock_for(). After the grant it connects the queue entry
+/// with the hold.
 class mutex_call final : public queue_user, public held_resource, public lock_call<guard> {
 public:
-    /// With a reservation its node's bytes are taken out of that.
+    /// With a reservation, the bytes of its node come from that.
     mutex_call(std::shared_ptr<const fair_lock> what, handler<void(error_code, guard)>&& h,
                kind how, rules::role as = rules::role::exclusive,
-               std::shared_ptr<reservation> room = {});
+               std::shared_ptr<reservation> reserved = {});
 
     void granted(const std::string& path, std::int64_t czxid) override;
     void given_up() override { finish({}, {}); }
@@ -31,20 +31,20 @@ public:
 
     void release() override { queue_->release(key_); }
     void downgrade() override;
-    void when_deleted(unique_function<void(error_code)> gone) override;
+    void when_deleted(unique_function<void(error_code)> deleted) override;
 
 private:
     std::shared_ptr<mutex_call> self() {
         return std::static_pointer_cast<mutex_call>(shared_from_this());
     }
-    void begin() override;
-    void enter();
+    void join() override;
+    void join_queue();
     void abandoned() override;
-    bool sees_it_taken() const override { return queue_ && queue_->taken_for(key_, as_); }
+    bool known_taken() const override { return queue_ && queue_->taken_for(key_, as_); }
 
     std::shared_ptr<const fair_lock> lock_;
     rules::role as_;
-    std::shared_ptr<reservation> room_;
+    std::shared_ptr<reservation> reservation_;
     std::shared_ptr<lock_queue> queue_;
     rules::contender_key key_ = 0; ///< 0: not in the queue
     std::weak_ptr<hold> hold_;

@@ -16,11 +16,11 @@ namespace paddock::detail {
 
 class recursive_hold;
 
-/// A recursive_mutex and its copies.
+/// The state that a recursive_mutex and its copies share.
 struct recursive_lock {
     std::shared_ptr<const fair_lock> terms;
-    std::map<owner, std::shared_ptr<recursive_hold>>
-        owners{}; ///< who hold it or wait. On the strand
+    /// The owners that hold the lock or wait for it. Strand only.
+    std::map<owner, std::shared_ptr<recursive_hold>> owners{};
 };
 
 /// One call of a recursive_mutex.
@@ -30,17 +30,17 @@ public:
                    handler<void(error_code, guard)>&& h, kind how);
 
 private:
-    void begin() override;
+    void join() override;
     void abandoned() override;
-    bool sees_it_taken() const override;
+    bool known_taken() const override;
 
     std::shared_ptr<recursive_lock> lock_;
     owner owner_;
-    std::shared_ptr<recursive_hold> mine_;
+    std::shared_ptr<recursive_hold> hold_;
 };
 
-/// What one owner has of a recursive mutex, or waits for: one place in the queue, which all its
-/// calls and guards share. Strand only.
+/// One owner's contender for a recursive mutex, which all calls and guards of the owner share.
+/// Strand only.
 class recursive_hold final : public queue_user,
                              public held_resource,
                              public std::enable_shared_from_this<recursive_hold> {
@@ -49,45 +49,45 @@ public:
 
     recursive_hold(std::shared_ptr<recursive_lock> of, owner by);
 
-    /// One more call: granted at once under a hold, refused if that has lapsed or was revoked.
-    void join(caller call);
-    /// Nobody waits for this call's outcome any more.
+    /// Adds a call: granted at once under a hold, refused if the hold has lapsed or was revoked.
+    void add(caller call);
+    /// Removes a call that was cancelled or timed out; the last one leaves the queue.
     void leave(const recursive_call& call);
-    /// Whether another is in the way.
-    bool sees_it_taken() const;
+    /// Whether another contender blocks this one.
+    bool known_taken() const;
 
     void granted(const std::string& path, std::int64_t czxid) override;
-    void given_up() override { refused({}); }
-    void failed(error_code why) override { refused(why); }
+    void given_up() override { not_granted({}); }
+    void failed(error_code why) override { not_granted(why); }
     void lost(error_code why) override;
     void revoke_requested() override;
 
     void release() override;
-    void when_deleted(unique_function<void(error_code)> gone) override;
-    void ended(error_code why) override;
+    void when_deleted(unique_function<void(error_code)> deleted) override;
+    void hold_ended(error_code why) override;
 
 private:
-    void begin();
-    void enter();
-    void refused(error_code why);
-    void turn_away(recursive_call& call);
-    bool alive() const;
-    void give_another(const caller& call);
+    void check_and_join();
+    void join_queue();
+    void not_granted(error_code why);
+    void refuse_call(recursive_call& call);
+    bool any_guard_valid() const;
+    void add_guard(const caller& call);
     void forget();
 
     std::shared_ptr<recursive_lock> lock_;
     owner owner_;
     std::shared_ptr<lock_queue> queue_;
     rules::contender_key key_ = 0; ///< 0: not in the queue
-    std::vector<caller> callers_;  ///< who wait
-    bool only_if_free_ = false;    ///< the attempt under way
+    std::vector<caller> callers_;  ///< the waiting calls
+    bool only_if_free_ = false;    ///< all calls lock only if the lock is free
     bool granted_ = false;
-    bool over_ = false; ///< no call joins any more
+    bool ended_ = false; ///< no call can join
     bool revoke_requested_ = false;
     std::string path_;
     std::int64_t czxid_ = 0;
-    std::size_t guards_ = 0;                 ///< that have not been given back
-    std::vector<std::weak_ptr<hold>> holds_; ///< theirs
+    std::size_t guards_ = 0;                 ///< guards that are not released
+    std::vector<std::weak_ptr<hold>> holds_; ///< the holds of the guards
 };
 
 } // namespace paddock::detail

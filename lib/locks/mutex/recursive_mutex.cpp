@@ -14,10 +14,10 @@ namespace {
 
 std::atomic<std::uint64_t> last_owner{0};
 
-void launch(detail::handler<void(error_code, guard)>&& h,
-            std::shared_ptr<detail::recursive_lock> what, owner by,
-            detail::recursive_call::kind how, std::optional<std::chrono::nanoseconds> limit) {
-    std::make_shared<detail::recursive_call>(std::move(what), by, std::move(h), how)->launch(limit);
+void start(detail::handler<void(error_code, guard)>&& h,
+           std::shared_ptr<detail::recursive_lock> what, owner by, detail::recursive_call::kind how,
+           std::optional<std::chrono::nanoseconds> limit) {
+    std::make_shared<detail::recursive_call>(std::move(what), by, std::move(h), how)->start(limit);
 }
 
 } // namespace
@@ -37,18 +37,18 @@ asio::any_io_executor recursive_mutex::get_executor() const {
 
 void recursive_mutex::start_lock(detail::handler<void(error_code, guard)> h, impl_ptr impl,
                                  owner by) {
-    launch(std::move(h), std::move(impl), by, detail::recursive_call::kind::wait, std::nullopt);
+    start(std::move(h), std::move(impl), by, detail::recursive_call::kind::wait, std::nullopt);
 }
 
 void recursive_mutex::start_try_lock(detail::handler<void(error_code, guard)> h, impl_ptr impl,
                                      owner by) {
-    launch(std::move(h), std::move(impl), by, detail::recursive_call::kind::only_if_free,
-           std::nullopt);
+    start(std::move(h), std::move(impl), by, detail::recursive_call::kind::only_if_free,
+          std::nullopt);
 }
 
 void recursive_mutex::start_try_lock_for(detail::handler<void(error_code, guard)> h, impl_ptr impl,
                                          owner by, std::chrono::nanoseconds limit) {
-    launch(std::move(h), std::move(impl), by, detail::recursive_call::kind::wait, limit);
+    start(std::move(h), std::move(impl), by, detail::recursive_call::kind::wait, limit);
 }
 
 void recursive_mutex::start_contenders(detail::handler<void(error_code, std::vector<contender>)> h,

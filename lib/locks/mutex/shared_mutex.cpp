@@ -38,7 +38,7 @@ std::shared_ptr<const detail::fair_lock> make_impl(const client& zk, std::string
 void start(detail::handler<void(error_code, guard)> h,
            std::shared_ptr<const detail::fair_lock> impl, mutex_call::kind how, role as,
            std::optional<std::chrono::nanoseconds> limit = std::nullopt) {
-    std::make_shared<mutex_call>(std::move(impl), std::move(h), how, as)->launch(limit);
+    std::make_shared<mutex_call>(std::move(impl), std::move(h), how, as)->start(limit);
 }
 
 } // namespace

@@ -97,18 +97,18 @@ asio::any_io_executor semaphore::executor_for_setting(std::int32_t permits) cons
 
 void semaphore::start_acquire(detail::handler<void(error_code, guard)> h, impl_ptr impl,
                               std::int32_t count) {
-    start(std::move(h), std::move(impl), count, semaphore_call::kind::wait)->launch(std::nullopt);
+    start(std::move(h), std::move(impl), count, semaphore_call::kind::wait)->start(std::nullopt);
 }
 
 void semaphore::start_try_acquire(detail::handler<void(error_code, guard)> h, impl_ptr impl,
                                   std::int32_t count) {
     start(std::move(h), std::move(impl), count, semaphore_call::kind::only_if_free)
-        ->launch(std::nullopt);
+        ->start(std::nullopt);
 }
 
 void semaphore::start_try_acquire_for(detail::handler<void(error_code, guard)> h, impl_ptr impl,
                                       std::int32_t count, std::chrono::nanoseconds limit) {
-    start(std::move(h), std::move(impl), count, semaphore_call::kind::wait)->launch(limit);
+    start(std::move(h), std::move(impl), count, semaphore_call::kind::wait)->start(limit);
 }
 
 void semaphore::start_set_permits(detail::handler<void(error_code)> h, impl_ptr impl,

@@ -11,14 +11,17 @@ namespace paddock::detail {
 
 semaphore_call::semaphore_call(std::shared_ptr<const semaphore_lock> what, std::size_t count,
                                handler<void(error_code, guard)>&& h, kind how)
-    : lock_call(what->queue.client, std::move(h), how), lock_(std::move(what)), count_(count) {}
+    : rules_driver(*what->queue.client)
+    , lock_call(what->queue.client, std::move(h), how)
+    , lock_(std::move(what))
+    , count_(count) {}
 
-void semaphore_call::begin() {
+void semaphore_call::join() {
     queue_ = queue_of(lock_->queue);
     if (only_if_free())
         look();
     else
-        take_part();
+        start_rules();
 }
 
 /// What one look at the semaphore has shown: the queue, the leases and the counter, in one flight.
@@ -32,21 +35,21 @@ struct semaphore_call::glance {
 /// Nothing is written when the permits are not to be had.
 void semaphore_call::look() {
     const auto all = std::make_shared<glance>(glance{lock_->fixed() ? 2 : 3, lock_->permits});
-    look_first({lock_, &lock_->queue}, queue_, rules::role::exclusive,
-               [self = self(), all](error_code why, bool free) {
-                   all->free = free;
-                   self->saw(*all, why);
-               });
+    check_if_free({lock_, &lock_->queue}, queue_, rules::role::exclusive,
+                  [self = self(), all](error_code why, bool free) {
+                      all->free = free;
+                      self->saw(*all, why);
+                  });
     if (!open()) return; // that was all
-    list(*client(), lane::user, lock_->directory,
+    list(client()->dispatcher(), lane::user, lock_->directory,
          [self = self(), all](int code, std::vector<std::string> names) {
              all->leases = names.size();
-             self->saw(*all, look_problem(*self->client(), code));
+             self->saw(*all, listing_error(*self->client(), code));
          });
     if (lock_->fixed()) return;
     look_at_permits(*client(), *lock_, [self = self(), all](const permits_answer& said) {
         all->permits = said.permits;
-        self->saw(*all, look_problem(*self->client(), said.code));
+        self->saw(*all, listing_error(*self->client(), said.code));
     });
 }
 
@@ -56,15 +59,10 @@ void semaphore_call::saw(glance& all, error_code why) {
     if (why) return fail(why);
     const bool enough = static_cast<std::int64_t>(all.leases + count_) <= all.permits;
     if (!all.free || (all.open == 0 && !enough)) return fail({});
-    if (all.open == 0) take_part();
+    if (all.open == 0) start_rules();
 }
 
-rules::permits& semaphore_call::facts() {
-    rules_->session_fit(client()->lease().fit());
-    return *rules_;
-}
-
-void semaphore_call::take_part() {
+void semaphore_call::start_rules() {
     rules::permit_terms terms{.count = count_,
                               .immediate = only_if_free(),
                               .fail_on_expiry = lock_->queue.on_expiry == on_expiry::fail};
@@ -72,16 +70,15 @@ void semaphore_call::take_part() {
     rules_.emplace(client()->claims(), terms);
     alive_ = self();
     client()->listen(alive_);
-    if (client()->state() == client_state::connected) facts().connected();
-    facts().begin();
-    carry_out();
+    if (client()->state() == client_state::connected) rules_->connected();
+    report(&rules::permits::join);
 }
 
 /// The leases and the place in the queue are paid for together: who has paid for one of them, and
 /// waits for the other, would make others wait who could give something back.
-void semaphore_call::carry_out(const rules::permit_act::enter&) {
+void semaphore_call::carry_out(const rules::permit_act::join_queue&) {
     auto& all = client()->node_budget();
-    if (bytes_ > 0) all.give(std::exchange(bytes_, 0));
+    if (bytes_ > 0) all.release(std::exchange(bytes_, 0));
     bytes_each_ = node_bytes(lock_->directory, lease_prefix(0));
     const auto leases = count_ * bytes_each_;
     const auto terms = terms_in_queue();
@@ -92,9 +89,9 @@ void semaphore_call::carry_out(const rules::permit_act::enter&) {
         self->bytes_ = leases;
         self->join_queue();
     };
-    if (all.take(bytes))
+    if (all.reserve(bytes))
         paid();
-    else if (terms.fail_over_budget || !all.possible(bytes))
+    else if (terms.fail_over_budget || !all.can_fit(bytes))
         failed(errc::over_budget);
     else if (only_if_free())
         given_up();
@@ -112,27 +109,24 @@ void semaphore_call::join_queue() {
     auto terms = terms_in_queue();
     terms.bytes_reserved = true;
     terms.rejoin_key = std::exchange(key_, 0);
-    key_ = queue_->enter(self(), std::move(terms));
+    key_ = queue_->join(self(), std::move(terms));
 }
 
 void semaphore_call::granted(const std::string&, std::int64_t) {
     admitted_ = true;
-    facts().admitted();
-    carry_out();
+    report(&rules::permits::admitted);
 }
 
 void semaphore_call::given_up() {
     settled_ = true;
     fail({});
-    facts().excluded();
-    carry_out();
+    report(&rules::permits::excluded);
 }
 
 void semaphore_call::failed(error_code why) {
     settled_ = true;
     fail(why);
-    facts().excluded();
-    carry_out();
+    report(&rules::permits::excluded);
 }
 
 /// The end of the session comes from the session, too.
@@ -140,27 +134,22 @@ void semaphore_call::lost(error_code why) {
     admitted_ = false;
     if (why != errc::node_deleted) return;
     key_ = 0;
-    facts().place_lost();
-    carry_out();
+    report(&rules::permits::place_lost);
 }
 
 void semaphore_call::abandoned() {
     settled_ = true;
-    if (!rules_) return;
-    facts().quit();
-    carry_out();
+    report(&rules::permits::quit);
 }
 
-bool semaphore_call::sees_it_taken() const {
+bool semaphore_call::known_taken() const {
     const bool behind = queue_ && !admitted_ && queue_->taken_for(key_, rules::role::exclusive);
     return behind || (rules_ && rules_->lacks_permits());
 }
 
 void semaphore_call::release() {
     settled_ = true;
-    if (!rules_) return; // closed
-    facts().release();
-    carry_out();
+    report(&rules::permits::release);
 }
 
 /// All of its nodes, and for the first reason that one of them may still be there.
@@ -178,32 +167,20 @@ void semaphore_call::when_deleted(unique_function<void(error_code)> gone) {
         });
 }
 
-void semaphore_call::on_connected() {
-    facts().connected();
-    carry_out();
-}
-
-void semaphore_call::on_suspended() {
-    facts().disconnected();
-    carry_out();
-}
-
 void semaphore_call::on_expired() {
-    directory_.reset();
-    counter_.reset();
+    directory_watch_.reset();
+    counter_watch_.reset();
     own_.clear();
-    facts().expired();
-    carry_out();
+    report(&rules::permits::expired);
 }
 
 void semaphore_call::on_closed(error_code why) {
     settled_ = true;
     if (const auto turn = std::exchange(waiting_, 0)) client()->node_budget().stop_waiting(turn);
-    pause_.reset();
-    directory_.reset();
-    counter_.reset();
+    directory_watch_.reset();
+    counter_watch_.reset();
     own_.clear();
-    rules_.reset();
+    end_rules();
     finish(why, {});
     if (const auto held = hold_.lock()) held->end(why);
     alive_.reset();

@@ -5,6 +5,7 @@
 #include "locks/semaphore/permit_counter.hpp"
 #include "locks/semaphore/semaphore_lock.hpp"
 #include "queue/lock_queue.hpp"
+#include "queue/rules_driver.hpp"
 #include "rules/permits.hpp"
 #include "session/rearming_watch.hpp"
 
@@ -23,6 +24,7 @@ namespace paddock::detail {
 class semaphore_call final : public queue_user,
                              public held_resource,
                              public session_listener,
+                             public rules_driver<semaphore_call, rules::permits>,
                              public lock_call<guard> {
 public:
     semaphore_call(std::shared_ptr<const semaphore_lock> what, std::size_t count,
@@ -35,8 +37,8 @@ public:
     void lost(error_code why) override;
 
     // From the session.
-    void on_connected() override;
-    void on_suspended() override;
+    void on_connected() override { rules_driver::on_connected(); }
+    void on_suspended() override { rules_driver::on_suspended(); }
     void on_expired() override;
     void on_closed(error_code why) override;
 
@@ -45,36 +47,34 @@ public:
     void when_deleted(unique_function<void(error_code)> gone) override;
 
 private:
+    friend rules_driver;
     struct glance;
 
     std::shared_ptr<semaphore_call> self() {
         return std::static_pointer_cast<semaphore_call>(shared_from_this());
     }
     std::weak_ptr<semaphore_call> weak_self() { return self(); }
-    void begin() override;
+    void join() override;
     void abandoned() override;
-    bool sees_it_taken() const override;
+    bool known_taken() const override;
     void look();
     void saw(glance& all, error_code why);
-    void take_part();
+    void start_rules();
     void join_queue();
     entry_terms terms_in_queue() const;
 
-    /// Where everything that happens is told.
-    rules::permits& facts();
-    void carry_out();
-    void carry_out(const rules::permit_act::enter& a);
+    const std::string& directory() const noexcept { return lock_->directory; }
+    bool persistent_parents() const noexcept { return lock_->queue.persistent_parents; }
+    using rules_driver::carry_out;
+    void carry_out(const rules::permit_act::join_queue& a);
     void carry_out(const rules::permit_act::leave& a);
     void carry_out(const rules::permit_act::create& a);
     void carry_out(const rules::permit_act::list& a);
     void carry_out(const rules::permit_act::read_permits& a);
-    void carry_out(const rules::permit_act::make_parents& a);
     void carry_out(const rules::permit_act::forget& a);
     void carry_out(const rules::permit_act::watch_own& a);
     void carry_out(const rules::permit_act::sweep& a);
     void carry_out(const rules::permit_act::taint& a);
-    void carry_out(const rules::permit_act::pause& a);
-    void carry_out(const rules::permit_act::await_lease& a);
     void carry_out(const rules::permit_act::grant& a);
     void carry_out(const rules::permit_act::give_up& a);
     void carry_out(const rules::permit_act::fail& a);
@@ -89,8 +89,6 @@ private:
     std::shared_ptr<const semaphore_lock> lock_;
     std::shared_ptr<semaphore_call> alive_; ///< itself, as long as it has, or wants, something
     std::size_t count_;
-    std::optional<rules::permits> rules_;
-    bool carrying_out_ = false;
 
     std::shared_ptr<lock_queue> queue_;
     rules::contender_key key_ = 0; ///< 0: not in the queue
@@ -98,14 +96,13 @@ private:
 
     std::size_t bytes_ = 0; ///< of the budget of nodes, for the leases
     std::size_t bytes_each_ = 0;
-    budget::turn waiting_ = 0; ///< for the budget
-    bool lost_create_ = false; ///< a node may exist that the rules do not know of
-    bool held_ = false;        ///< permits that the queue knows of
+    budget::waiter_id waiting_ = 0; ///< for the budget
+    bool lost_create_ = false;      ///< a node may exist that the rules do not know of
+    bool held_ = false;             ///< permits that the queue knows of
     bool settled_ = false; ///< what becomes of the call is decided, and no lease is made any more
 
-    std::shared_ptr<rearming_watch> directory_, counter_;
+    std::shared_ptr<rearming_watch> directory_watch_, counter_watch_;
     std::map<rules::node_id, std::shared_ptr<rearming_watch>> own_;
-    std::unique_ptr<timer> pause_;
     std::weak_ptr<hold> hold_;
     std::vector<std::string> paths_; ///< of what was granted
 };

@@ -11,17 +11,6 @@
 
 namespace paddock::detail {
 
-void semaphore_call::carry_out() {
-    if (!rules_ || std::exchange(carrying_out_, true)) return; // the loop below sees what was added
-    const auto alive = self();                                 // "out" may be the last
-    for (auto actions = rules_->take(); !actions.empty(); actions = rules_->take()) {
-        for (const auto& action : actions)
-            std::visit([this](const auto& a) { carry_out(a); }, action);
-        if (!rules_) break; // closed
-    }
-    carrying_out_ = false;
-}
-
 std::string semaphore_call::path_of(std::string_view name) const {
     return rules::child(lock_->directory, name);
 }
@@ -35,10 +24,8 @@ std::shared_ptr<rearming_watch> semaphore_call::make_watch(std::string path, wat
                                                                          watch_event)) {
     return std::make_shared<rearming_watch>(client()->watches(), std::move(path), kind,
                                             [weak = weak_self(), heard](watch_event what) {
-                                                const auto self = weak.lock();
-                                                if (!self || !self->rules_) return;
-                                                heard(*self, what);
-                                                self->carry_out();
+                                                if (const auto self = weak.lock())
+                                                    heard(*self, what);
                                             });
 }
 
@@ -63,22 +50,23 @@ void semaphore_call::carry_out(const rules::permit_act::create& a) {
             data,
             {.mode = create_mode::ephemeral_sequential, .acl = lock_->queue.acl, .ttl = {}}},
         [self = self(), id = a.id](const native::reply& r) {
-            if (!self->rules_) return;
-            self->facts().created(id, {.result = rules::judge(rules::request::create, r.rc),
-                                       .code = r.rc,
-                                       .name = rules::name_of(r.value)});
-            self->carry_out();
+            self->report(
+                &rules::permits::created, id,
+                rules::permits::created_answer{.result = rules::judge(rules::request::create, r.rc),
+                                               .code = r.rc,
+                                               .name = rules::name_of(r.value)});
         },
         [this] { return !settled_; }); // the answer keeps the call
 }
 
 void semaphore_call::carry_out(const rules::permit_act::list& a) {
-    if (!directory_)
-        directory_ =
-            make_watch(lock_->directory, watch_kind::children,
-                       [](semaphore_call& call, watch_event) { call.facts().directory_changed(); });
-    const auto waiter = directory_->set();
-    auto done = [self = self(), watch = directory_, waiter,
+    if (!directory_watch_)
+        directory_watch_ = make_watch(lock_->directory, watch_kind::children,
+                                      [](semaphore_call& call, watch_event) {
+                                          call.report(&rules::permits::directory_changed);
+                                      });
+    const auto waiter = directory_watch_->set();
+    auto done = [self = self(), watch = directory_watch_, waiter,
                  number = a.number](int code, std::vector<std::string> names) {
         auto& client = *self->client();
         const bool watched = watch->answered(waiter, code == 0);
@@ -87,42 +75,35 @@ void semaphore_call::carry_out(const rules::permit_act::list& a) {
             client.sweeper().remove(self->path_of(orphan), *rules::own_id(orphan, client.claims()),
                                     0);
         const auto result = rules::judge(rules::request::list, code);
-        self->facts().listed(number, {result, code, watched}, names);
-        self->carry_out();
+        self->report(&rules::permits::listed, number,
+                     rules::permits::looked_answer{result, code, watched}, names);
     };
     if (a.settle)
-        list_after_barrier(*client(), lane::lock_work, lock_->directory, std::move(done),
-                           waiter != 0);
+        list_after_barrier(client()->dispatcher(), client()->claims(), lane::lock_work,
+                           lock_->directory, std::move(done), waiter != 0);
     else
-        list(*client(), lane::lock_work, lock_->directory, std::move(done), waiter != 0);
+        list(client()->dispatcher(), lane::lock_work, lock_->directory, std::move(done),
+             waiter != 0);
 }
 
 void semaphore_call::carry_out(const rules::permit_act::read_permits& a) {
-    if (!counter_)
-        counter_ =
-            make_watch(lock_->counter, watch_kind::data,
-                       [](semaphore_call& call, watch_event) { call.facts().counter_changed(); });
-    watch_permits(
-        *client(), lock_, counter_, [self = self(), number = a.number](const permits_answer& said) {
-            if (!self->rules_) return;
-            const auto result = rules::judge(rules::request::list, said.code);
-            self->facts().permits_read(number, {result, said.code, said.watched}, said.permits);
-            self->carry_out();
-        });
-}
-
-void semaphore_call::carry_out(const rules::permit_act::make_parents&) {
-    make_directory(*client(), lock_->directory, lock_->queue.persistent_parents,
-                   [self = self()](int code) {
-                       if (!self->rules_) return;
-                       self->facts().parents_made(rules::judge(rules::request::create, code), code);
-                       self->carry_out();
-                   });
+    if (!counter_watch_)
+        counter_watch_ =
+            make_watch(lock_->counter, watch_kind::data, [](semaphore_call& call, watch_event) {
+                call.report(&rules::permits::counter_changed);
+            });
+    watch_permits(*client(), lock_, counter_watch_,
+                  [self = self(), number = a.number](const permits_answer& said) {
+                      const auto result = rules::judge(rules::request::list, said.code);
+                      self->report(&rules::permits::permits_read, number,
+                                   rules::permits::looked_answer{result, said.code, said.watched},
+                                   said.permits);
+                  });
 }
 
 void semaphore_call::carry_out(const rules::permit_act::forget&) {
-    directory_.reset();
-    counter_.reset();
+    directory_watch_.reset();
+    counter_watch_.reset();
     own_.clear();
 }
 
@@ -132,20 +113,17 @@ void semaphore_call::carry_out(const rules::permit_act::watch_own& a) {
         watch = std::make_shared<rearming_watch>(
             client()->watches(), path_of(a.name), watch_kind::data,
             [weak = weak_self(), id = a.id](watch_event what) {
-                const auto self = weak.lock();
-                if (!self || !self->rules_) return;
-                self->facts().own_changed(id, what == watch_event::deleted);
-                self->carry_out();
+                if (const auto self = weak.lock())
+                    self->report(&rules::permits::own_changed, id, what == watch_event::deleted);
             });
     const auto waiter = watch->set();
     client()->dispatcher().submit(
         lane::lock_work, requests::get{watch->path(), waiter != 0},
         [self = self(), watch, waiter, id = a.id](const native::reply& r) {
             const bool watched = watch->answered(waiter, r.rc == 0);
-            if (!self->rules_) return;
             const auto result = rules::judge(rules::request::look, r.rc);
-            self->facts().own_watched(id, {result, r.rc, watched});
-            self->carry_out();
+            self->report(&rules::permits::own_watched, id,
+                         rules::permits::looked_answer{result, r.rc, watched});
         });
 }
 
@@ -161,29 +139,10 @@ void semaphore_call::carry_out(const rules::permit_act::taint&) {
     client()->sweeper().taint(lock_->directory, 0);
 }
 
-void semaphore_call::carry_out(const rules::permit_act::pause&) {
-    if (!pause_) pause_ = client()->env().make_timer();
-    pause_->arm(client()->env().now() + retry_pause, [weak = weak_self()] {
-        const auto self = weak.lock();
-        if (!self || !self->rules_) return;
-        self->facts().resume();
-        self->carry_out();
-    });
-}
-
-void semaphore_call::carry_out(const rules::permit_act::await_lease&) {
-    client()->lease().when_fit([weak = weak_self()] {
-        const auto self = weak.lock();
-        if (!self || !self->rules_) return;
-        self->facts().session_renewed();
-        self->carry_out();
-    });
-}
-
 void semaphore_call::carry_out(const rules::permit_act::grant& a) {
     for (const auto& name : a.names)
         paths_.push_back(path_of(name));
-    client()->expect_returns();
+    client()->prepare_releases();
     const auto granted = std::make_shared<hold>(client(), self(), paths_.front(), 0);
     for (std::size_t i = 1; i < paths_.size(); ++i)
         granted->add_node(paths_[i]);
@@ -191,10 +150,7 @@ void semaphore_call::carry_out(const rules::permit_act::grant& a) {
     held_ = true;
     queue_->outside_hold(true);
     client()->young_holds().add([weak = weak_self()] {
-        const auto self = weak.lock();
-        if (!self || !self->rules_) return;
-        self->facts().guard_own();
-        self->carry_out();
+        if (const auto self = weak.lock()) self->report(&rules::permits::guard_own);
     });
     finish({}, access::make<guard>(granted));
 }
@@ -206,14 +162,7 @@ void semaphore_call::carry_out(const rules::permit_act::give_up&) {
 
 void semaphore_call::carry_out(const rules::permit_act::fail& a) {
     settled_ = true;
-    switch (a.reason) {
-    case rules::permit_act::why::refused:
-        return fail(zookeeper_error(a.code));
-    case rules::permit_act::why::session_expired:
-        return fail(errc::session_expired);
-    case rules::permit_act::why::not_connected:
-        return fail(errc::not_connected);
-    }
+    fail(failure_of(a.reason, a.code));
 }
 
 void semaphore_call::carry_out(const rules::permit_act::lose& a) {
@@ -227,7 +176,7 @@ void semaphore_call::carry_out(const rules::permit_act::out&) {
     if (lost_create_ && rest > 0)
         client()->sweeper().taint(lock_->directory, rest);
     else
-        client()->node_budget().give(rest);
+        client()->node_budget().release(rest);
     alive_.reset();
 }
 

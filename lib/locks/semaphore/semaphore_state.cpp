@@ -23,24 +23,24 @@ struct overview : std::enable_shared_from_this<overview> {
 
     void begin() {
         const auto& client = lock->queue.client;
-        survey({client, lock->directory, rules::naming::of_leases(), true},
-               [self = shared_from_this()](error_code why, std::vector<contender> all) {
-                   for (auto& one : all) {
-                       one.holder = true;
-                       one.token = {}; // its guard has none
-                   }
-                   self->found.leases = std::move(all);
-                   self->done(why);
-               });
-        survey({client, lock->queue.directory, lock->queue.names},
-               [self = shared_from_this()](error_code why, std::vector<contender> all) {
-                   for (auto& one : all) {
-                       one.holder = false;
-                       one.token = {};
-                   }
-                   self->found.acquiring = std::move(all);
-                   self->done(why);
-               });
+        read_contenders({client, lock->directory, rules::naming::of_leases(), true},
+                        [self = shared_from_this()](error_code why, std::vector<contender> all) {
+                            for (auto& one : all) {
+                                one.holder = true;
+                                one.token = {}; // its guard has none
+                            }
+                            self->found.leases = std::move(all);
+                            self->done(why);
+                        });
+        read_contenders({client, lock->queue.directory, lock->queue.names},
+                        [self = shared_from_this()](error_code why, std::vector<contender> all) {
+                            for (auto& one : all) {
+                                one.holder = false;
+                                one.token = {};
+                            }
+                            self->found.acquiring = std::move(all);
+                            self->done(why);
+                        });
         look_for_permits();
     }
 

@@ -10,104 +10,106 @@ namespace paddock::detail {
 lock_all_call::lock_all_call(plan_ptr plan, handler<void(error_code, guard_set)>&& h)
     : lock_call(plan->locks.front()->client, std::move(h), kind::wait), plan_(std::move(plan)) {}
 
-void lock_all_call::begin() {
+void lock_all_call::join() {
     const auto round = round_;
-    joint_ = std::make_shared<joint>(client(), [weak = weak_from_this(), round](error_code why) {
+    holds_ = std::make_shared<hold_set>(client(), [weak = weak_from_this(), round](error_code why) {
         const auto self = std::static_pointer_cast<lock_all_call>(weak.lock());
-        if (self) self->lost_one(round, why);
+        if (self) self->hold_lost(round, why);
     });
     reserve_next();
 }
 
 void lock_all_call::reserve_next() {
-    if (room_.size() == plan_->clients.size()) return take_next();
-    const auto next = std::make_shared<reservation>(plan_->clients[room_.size()]);
-    room_.push_back(next);
+    if (reservations_.size() == plan_->clients.size()) return lock_next();
+    const auto next = std::make_shared<reservation>(plan_->clients[reservations_.size()]);
+    reservations_.push_back(next);
     next->client()->post([self = self(), round = round_, next] {
-        self->ask(*next, [self, round](error_code why, bool there) {
-            self->client()->post([self, round, why, there] { self->reserved(round, why, there); });
+        self->reserve(*next, [self, round](error_code why, bool reserved) {
+            self->client()->post(
+                [self, round, why, reserved] { self->reserve_done(round, why, reserved); });
         });
     });
 }
 
-/// On the strand of the reservation's client.
-void lock_all_call::ask(reservation& of, reservation::told done) const {
+/// Runs on the strand of the reservation's client.
+void lock_all_call::reserve(reservation& of, reservation::callback done) const {
     std::size_t bytes = 0;
-    auto how = only_if_free() ? reservation::wish::give_up : reservation::wish::wait;
+    auto how = only_if_free() ? reservation::if_full::give_up : reservation::if_full::wait;
     for (const auto& lock : plan_->locks) {
         if (lock->client != of.client()) continue;
         bytes += entry_bytes(*lock, rules::role::exclusive);
-        if (lock->on_over_budget == on_over_budget::fail) how = reservation::wish::fail;
+        if (lock->on_over_budget == on_over_budget::fail) how = reservation::if_full::fail;
     }
-    of.ask(bytes, how, std::move(done));
+    of.reserve(bytes, how, std::move(done));
 }
 
-void lock_all_call::reserved(std::uint64_t round, error_code why, bool there) {
+void lock_all_call::reserve_done(std::uint64_t round, error_code why, bool reserved) {
     if (round != round_ || !open()) return;
-    if (there) return reserve_next();
-    drop_all();
+    if (reserved) return reserve_next();
+    release_all();
     fail(why);
 }
 
-void lock_all_call::take_next() {
+void lock_all_call::lock_next() {
     handler<void(error_code, guard)> done = [self = self(), round = round_](error_code why,
                                                                             guard one) {
         self->client()->post([self, round, why, one = std::move(one)]() mutable {
-            self->answered(round, why, std::move(one));
+            self->lock_done(round, why, std::move(one));
         });
     };
     const auto how = only_if_free() ? mutex_call::kind::only_if_free : mutex_call::kind::wait;
-    const auto& lock = plan_->locks[taken_.size()];
-    const auto room = *std::find_if(room_.begin(), room_.end(),
-                                    [&](const auto& one) { return one->client() == lock->client; });
+    const auto& lock = plan_->locks[guards_.size()];
+    const auto reserved =
+        *std::find_if(reservations_.begin(), reservations_.end(),
+                      [&](const auto& one) { return one->client() == lock->client; });
     const auto next =
-        std::make_shared<mutex_call>(lock, std::move(done), how, rules::role::exclusive, room);
+        std::make_shared<mutex_call>(lock, std::move(done), how, rules::role::exclusive, reserved);
     current_ = next;
-    next->launch(std::nullopt);
+    next->start(std::nullopt);
 }
 
-void lock_all_call::answered(std::uint64_t round, error_code why, guard one) {
-    if (round != round_ || !open()) return; // the guard goes, and gives the lock back
+void lock_all_call::lock_done(std::uint64_t round, error_code why, guard one) {
+    if (round != round_ || !open()) return; // the guard's destructor releases the lock
     current_.reset();
     if (why || !one) {
-        drop_all();
+        release_all();
         return fail(why);
     }
-    joint_->add(access::hold_of(one));
-    taken_.push_back(std::move(one));
-    if (taken_.size() == plan_->locks.size())
+    holds_->add(access::hold_of(one));
+    guards_.push_back(std::move(one));
+    if (guards_.size() == plan_->locks.size())
         deliver();
-    else if (late_)
+    else if (timed_out_)
         abandon({});
     else
-        take_next();
+        lock_next();
 }
 
-/// Whoever is waited for knows best what to say: its client may be another.
-void lock_all_call::run_out() {
-    const auto last = current_.lock();
-    if (!last) return lock_call::run_out();
-    late_ = true;
-    last->time_out();
+/// The current mutex_call knows whether its lock is taken; its client may be another one.
+void lock_all_call::on_timeout() {
+    const auto current = current_.lock();
+    if (!current) return lock_call::on_timeout();
+    timed_out_ = true;
+    current->time_out();
 }
 
 void lock_all_call::deliver() {
-    const auto ended = std::find_if_not(taken_.begin(), taken_.end(),
+    const auto ended = std::find_if_not(guards_.begin(), guards_.end(),
                                         [](const guard& one) { return one.valid(); });
-    if (ended == taken_.end())
+    if (ended == guards_.end())
         return finish(
-            {}, access::make<guard_set>(std::move(joint_), std::move(taken_), plan_->positions));
-    // Its own strand knows why, or will know.
+            {}, access::make<guard_set>(std::move(holds_), std::move(guards_), plan_->positions));
+    // The hold learns the reason on the strand of its own client.
     const auto held = access::hold_of(*ended);
     held->client()->post([self = self(), round = round_, held] {
-        const error_code why = held->over() ? held->reason() : errc::lease_lapsed;
-        self->client()->post([self, round, why] { self->lost_one(round, why); });
+        const error_code why = held->ended() ? held->reason() : errc::lease_lapsed;
+        self->client()->post([self, round, why] { self->hold_lost(round, why); });
     });
 }
 
-void lock_all_call::lost_one(std::uint64_t round, error_code why) {
+void lock_all_call::hold_lost(std::uint64_t round, error_code why) {
     if (round != round_ || !open()) return;
-    drop_all();
+    release_all();
     const bool expired = why == errc::session_expired;
     const bool fatal =
         why == errc::closed ||
@@ -116,21 +118,21 @@ void lock_all_call::lost_one(std::uint64_t round, error_code why) {
          }));
     if (fatal)
         finish(why, {});
-    else if (late_)
-        lock_call::run_out();
+    else if (timed_out_)
+        lock_call::on_timeout();
     else
-        begin();
+        join();
 }
 
-void lock_all_call::drop_all() {
+void lock_all_call::release_all() {
     ++round_;
-    if (const auto last = std::exchange(current_, {}).lock()) last->cancel();
-    while (!taken_.empty())
-        taken_.pop_back();
-    joint_.reset();
-    for (auto& one : std::exchange(room_, {})) {
+    if (const auto current = std::exchange(current_, {}).lock()) current->cancel();
+    while (!guards_.empty())
+        guards_.pop_back();
+    holds_.reset();
+    for (auto& one : std::exchange(reservations_, {})) {
         auto& zk = *one->client();
-        zk.post([one = std::move(one)] { one->give_back(); });
+        zk.post([one = std::move(one)] { one->release(); });
     }
 }
 

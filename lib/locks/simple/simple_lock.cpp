@@ -18,28 +18,28 @@ simple_call::simple_call(std::shared_ptr<simple_lock> what, handler<void(error_c
                          kind how)
     : lock_call(what->terms().client, std::move(h), how), lock_(std::move(what)) {}
 
-void simple_call::begin() {
-    lock_->enter(key_, std::static_pointer_cast<simple_call>(shared_from_this()));
+void simple_call::join() {
+    lock_->join(key_, std::static_pointer_cast<simple_call>(shared_from_this()));
 }
 
 void simple_call::abandoned() { lock_->leave(key_); }
 
-bool simple_call::sees_it_taken() const { return lock_->taken(); }
+bool simple_call::known_taken() const { return lock_->taken(); }
 
-void simple_resource::release() { lock_->tell(&simple::release, id_); }
+void simple_resource::release() { lock_->report(&simple::release, id_); }
 
 void simple_resource::when_deleted(unique_function<void(error_code)> gone) {
     lock_->terms().client->sweeper().when_deleted(marker_, std::move(gone));
 }
 
-void simple_resource::ended(error_code why) {
-    if (why == errc::node_deleted) lock_->tell(&simple::gone, id_); // verify() has found out
+void simple_resource::hold_ended(error_code why) {
+    if (why == errc::node_deleted) lock_->report(&simple::gone, id_); // verify() has found out
 }
 
 simple_lock::~simple_lock() {
     if (!started_) return;
-    client().post([zk = terms_.client, watch = std::move(watch_), timer = std::move(pause_),
-                   stuck = std::move(stuck_)] {
+    core_.post([zk = terms_.client, watch = std::move(watch_), timer = std::move(pause_),
+                stuck = std::move(stuck_)] {
         if (watch) watch->forget();
     });
 }
@@ -48,83 +48,47 @@ simple_lock::~simple_lock() {
 void simple_lock::start() {
     if (std::exchange(started_, true)) return;
     rules_.emplace(
-        client().claims(),
+        core_.claims(),
         rules::simple_terms{.fail_on_expiry = terms_.on_expiry == on_expiry::fail,
                             .fail_over_budget = terms_.on_over_budget == on_over_budget::fail});
-    watch_ = std::make_shared<rearming_watch>(client().watches(), terms_.path, watch_kind::data,
+    watch_ = std::make_shared<rearming_watch>(core_.watches(), terms_.path, watch_kind::data,
                                               [weak = weak_from_this()](watch_event what) {
                                                   const auto self = weak.lock();
                                                   if (self)
-                                                      self->tell(&simple::changed,
-                                                                 what == watch_event::deleted);
+                                                      self->report(&simple::changed,
+                                                                   what == watch_event::deleted);
                                               });
-    pause_ = client().env().make_timer();
-    client().listen(weak_from_this());
-    if (client().state() == client_state::connected) rules_->connected();
+    core_.listen(weak_from_this());
+    if (core_.state() == client_state::connected) rules_->connected();
 }
 
-void simple_lock::enter(rules::caller_key& key, caller call) {
+void simple_lock::join(rules::caller_key& key, caller call) {
     start();
     key = ++last_; // before the rules may answer
     const bool immediate = call->only_if_free();
     callers_.emplace(key, std::move(call));
-    tell(&simple::enter, key, immediate);
+    report(&simple::join, key, immediate);
 }
 
 void simple_lock::leave(rules::caller_key key) {
-    if (callers_.erase(key) > 0) tell(&simple::quit, key);
+    if (callers_.erase(key) > 0) report(&simple::quit, key);
 }
 
 void simple_lock::on_closed(error_code why) {
-    pause_.reset();
-    stuck_->stop();
-    if (const auto turn = std::exchange(waiting_, 0)) client().node_budget().stop_waiting(turn);
-    rules_.reset();
+    if (const auto turn = std::exchange(waiting_, 0)) core_.node_budget().stop_waiting(turn);
+    end_rules();
     if (const auto held = hold_.lock()) held->end(why);
     for (const auto& [key, one] : std::exchange(callers_, {}))
         one->finish(why, {});
 }
 
-void simple_lock::carry_out() {
-    if (std::exchange(carrying_out_, true)) return; // the loop below sees what was added
-    const auto alive = shared_from_this();
-    while (rules_) {
-        const auto actions = rules_->take();
-        if (actions.empty()) break;
-        for (const auto& action : actions)
-            std::visit([this](const auto& a) { carry_out(a); }, action);
-    }
-    carrying_out_ = false;
-    mind_stuck();
-}
-
-rules::simple& simple_lock::facts() {
-    rules_->lease(client().lease().fit());
-    rules_->now(client().env().now());
-    return *rules_;
-}
-
-void simple_lock::mind_stuck() {
-    if (!rules_ || !rules_->perhaps_stuck()) return stuck_->stop();
-    if (!stuck_->looks()) stuck_->begin(look_for_stuck());
-}
-
-unique_function<void()> simple_lock::look_for_stuck() {
-    return [weak = weak_from_this()] {
-        const auto self = weak.lock();
-        if (!self || !self->rules_) return;
-        const auto found = self->facts().stuck(self->stuck_->patience());
-        self->stuck_->tell(found, "a lock", self->terms_.path, self->look_for_stuck());
-    };
-}
-
 std::string simple_lock::marker(rules::node_id id) const {
     return rules::child(terms_.directory,
-                        rules::marker_name(client().claims(), id, rules::name_of(terms_.path)));
+                        rules::marker_name(core_.claims(), id, rules::name_of(terms_.path)));
 }
 
 bool simple_lock::of_session(const native::reply& r) const {
-    return r.stat && r.stat->ephemeral_owner == client().session_id();
+    return r.stat && r.stat->ephemeral_owner == core_.session_id();
 }
 
 /// Of both, in the budget of nodes.
@@ -134,98 +98,79 @@ std::size_t simple_lock::node_bytes() const {
 }
 
 void simple_lock::carry_out(const rules::simple_act::glance& a) {
-    if (terms_.sync_first) catch_up(client(), lane::user, terms_.path);
-    client().dispatcher().submit(lane::user, requests::exists{terms_.path},
-                                 [self = shared_from_this(), key = a.key](const native::reply& r) {
-                                     self->tell(&simple::glanced, key,
-                                                rules::judge(rules::request::look, r.rc), r.rc);
-                                 });
+    if (terms_.sync_first) catch_up(core_.dispatcher(), lane::user, terms_.path);
+    core_.dispatcher().submit(lane::user, requests::exists{terms_.path},
+                              [self = shared_from_this(), key = a.key](const native::reply& r) {
+                                  self->report(&simple::glanced, key,
+                                               rules::judge(rules::request::look, r.rc), r.rc);
+                              });
 }
 
 void simple_lock::carry_out(const rules::simple_act::reserve&) {
-    auto& all = client().node_budget();
-    if (!all.possible(node_bytes())) return tell(&simple::too_large);
-    if (all.take(node_bytes())) return tell(&simple::reserved);
+    auto& all = core_.node_budget();
+    if (!all.can_fit(node_bytes())) return report(&simple::too_large);
+    if (all.reserve(node_bytes())) return report(&simple::reserved);
     waiting_ = all.wait(node_bytes(), [self = shared_from_this()] {
         self->waiting_ = 0;
-        self->tell(&simple::reserved);
+        self->report(&simple::reserved);
     });
-    tell(&simple::crowded);
+    report(&simple::crowded);
 }
 
 void simple_lock::carry_out(const rules::simple_act::unreserve&) {
     if (const auto turn = std::exchange(waiting_, 0))
-        client().node_budget().stop_waiting(turn);
+        core_.node_budget().stop_waiting(turn);
     else
-        client().node_budget().give(node_bytes());
+        core_.node_budget().release(node_bytes());
 }
 
 void simple_lock::carry_out(const rules::simple_act::race& a) {
-    data_ = terms_.data.at(client().env().wall_clock(), client().claims().text(a.id));
-    client().dispatcher().submit(
+    data_ = terms_.data.at(core_.env().wall_clock(), core_.claims().text(a.id));
+    core_.dispatcher().submit(
         lane::lock_work,
         requests::multi{{op::create{marker(a.id), data_, create_mode::ephemeral, terms_.acl},
                          op::create{terms_.path, data_, create_mode::ephemeral, terms_.acl}}},
         [self = shared_from_this(), id = a.id](const native::reply& r) {
-            self->tell(&simple::raced, id, rules::judge(rules::request::create, r.rc), r.rc);
+            self->report(&simple::raced, id, rules::judge(rules::request::create, r.rc), r.rc);
         },
         [this, id = a.id] { return rules_ && rules_->wants(id); }); // the answer keeps the lock
 }
 
 void simple_lock::carry_out(const rules::simple_act::look& a) {
     const auto waiter = watch_->set();
-    client().dispatcher().submit(
+    core_.dispatcher().submit(
         lane::lock_work, requests::get{terms_.path, waiter != 0},
         [self = shared_from_this(), waiter, number = a.number](const native::reply& r) {
-            self->tell(&simple::looked, number,
-                       simple::looked_answer{.result = rules::judge(rules::request::look, r.rc),
-                                             .code = r.rc,
-                                             .ours = r.value == self->data_,
-                                             .of_session = self->of_session(r),
-                                             .czxid = r.stat ? r.stat->czxid : 0,
-                                             .watched = self->watch_->answered(waiter, r.rc == 0)});
+            self->report(
+                &simple::looked, number,
+                simple::looked_answer{.result = rules::judge(rules::request::look, r.rc),
+                                      .code = r.rc,
+                                      .ours = r.value == self->data_,
+                                      .of_session = self->of_session(r),
+                                      .czxid = r.stat ? r.stat->czxid : 0,
+                                      .watched = self->watch_->answered(waiter, r.rc == 0)});
         });
 }
 
 void simple_lock::carry_out(const rules::simple_act::forget&) { watch_->forget(); }
 
-void simple_lock::carry_out(const rules::simple_act::make_parents&) {
-    make_directory(client(), terms_.directory, terms_.persistent_parents,
-                   [self = shared_from_this()](int code) {
-                       self->tell(&simple::parents_made, rules::judge(rules::request::create, code),
-                                  code);
-                   });
-}
-
 void simple_lock::carry_out(const rules::simple_act::sweep& a) {
     const auto path = marker(a.id);
     if (a.both)
-        client().sweeper().remove(path, a.id, node_bytes());
+        core_.sweeper().remove(path, a.id, node_bytes());
     else
-        client().sweeper().remove_alone(path, a.id, node_bytes());
-    client().sweeper().when_deleted(path, [self = shared_from_this(), id = a.id](error_code) {
-        self->tell(&simple::swept, id);
+        core_.sweeper().remove_alone(path, a.id, node_bytes());
+    core_.sweeper().when_deleted(path, [self = shared_from_this(), id = a.id](error_code) {
+        self->report(&simple::swept, id);
     });
 }
 
 void simple_lock::carry_out(const rules::simple_act::taint&) {
-    client().sweeper().taint(terms_.directory, 0);
-}
-
-void simple_lock::carry_out(const rules::simple_act::pause&) {
-    pause_->arm(client().env().now() + retry_pause, [weak = weak_from_this()] {
-        if (const auto self = weak.lock()) self->tell(&simple::resume);
-    });
-}
-
-void simple_lock::carry_out(const rules::simple_act::await_lease&) {
-    client().lease().when_fit([weak = weak_from_this()] {
-        if (const auto self = weak.lock()) self->tell(&simple::lease_renewed);
-    });
+    core_.sweeper().taint(terms_.directory, 0);
 }
 
 void simple_lock::carry_out(const rules::simple_act::grant& a) {
-    client().expect_returns();
+    core_.prepare_releases();
     const auto what = std::make_shared<simple_resource>(shared_from_this(), a.id, marker(a.id));
     const auto held = std::make_shared<hold>(terms_.client, what, terms_.path, a.czxid);
     held->add_node(marker(a.id));
@@ -236,16 +181,7 @@ void simple_lock::carry_out(const rules::simple_act::grant& a) {
 void simple_lock::carry_out(const rules::simple_act::give_up& a) { finish(a.key, {}, {}); }
 
 void simple_lock::carry_out(const rules::simple_act::fail& a) {
-    switch (a.reason) {
-    case rules::simple_act::why::refused:
-        return finish(a.key, zookeeper_error(a.code), {});
-    case rules::simple_act::why::session_expired:
-        return finish(a.key, errc::session_expired, {});
-    case rules::simple_act::why::not_connected:
-        return finish(a.key, errc::not_connected, {});
-    case rules::simple_act::why::over_budget:
-        return finish(a.key, errc::over_budget, {});
-    }
+    finish(a.key, failure_of(a.reason, a.code), {});
 }
 
 void simple_lock::carry_out(const rules::simple_act::lose& a) {
@@ -259,7 +195,7 @@ void simple_lock::finish(rules::caller_key key, error_code why, guard what) {
     if (it == callers_.end()) return;
     const auto one = std::move(it->second);
     callers_.erase(it);
-    if (client().closed()) why = client().close_reason();
+    if (core_.closed()) why = core_.close_reason();
     if (why)
         one->fail(why);
     else

@@ -3,10 +3,10 @@
 #include "locks/call/hold.hpp"
 #include "locks/call/lock_call.hpp"
 #include "locks/call/metadata.hpp"
+#include "queue/rules_driver.hpp"
 #include "rules/simple.hpp"
 #include "session/core.hpp"
 #include "session/rearming_watch.hpp"
-#include "session/stuck_watch.hpp"
 
 #include <paddock/options.hpp>
 
@@ -40,9 +40,9 @@ public:
     simple_call(std::shared_ptr<simple_lock> what, handler<void(error_code, guard)>&& h, kind how);
 
 private:
-    void begin() override;
+    void join() override;
     void abandoned() override;
-    bool sees_it_taken() const override;
+    bool known_taken() const override;
 
     std::shared_ptr<simple_lock> lock_;
     rules::caller_key key_ = 0; ///< what the lock calls it
@@ -56,7 +56,7 @@ public:
 
     void release() override;
     void when_deleted(unique_function<void(error_code)> gone) override;
-    void ended(error_code why) override;
+    void hold_ended(error_code why) override;
 
 private:
     std::shared_ptr<simple_lock> lock_;
@@ -66,53 +66,43 @@ private:
 
 /// A simple_mutex and its copies. Carries out what rules::simple decides. On the strand.
 class simple_lock final : public session_listener,
+                          public rules_driver<simple_lock, rules::simple>,
                           public std::enable_shared_from_this<simple_lock> {
 public:
     using caller = std::shared_ptr<simple_call>;
 
     explicit simple_lock(simple_terms terms)
-        : terms_(std::move(terms)), stuck_(std::make_unique<stuck_watch>(*terms_.client)) {}
+        : rules_driver(*terms.client), terms_(std::move(terms)) {}
     ~simple_lock() override;                                      ///< any thread
     const simple_terms& terms() const noexcept { return terms_; } ///< any thread
 
-    void enter(rules::caller_key& key, caller call);
+    void join(rules::caller_key& key, caller call);
     void leave(rules::caller_key key);
     bool taken() const noexcept { return rules_ && rules_->taken(); }
-    /// Tells the rules what happened, and carries out what they want done then. After the client's
-    /// end they are gone.
-    template <typename What, typename... Args>
-    void tell(What what, Args&&... args) {
-        if (!rules_) return;
-        facts();
-        ((*rules_).*what)(std::forward<Args>(args)...);
-        carry_out();
-    }
 
     // From the session.
-    void on_connected() override { tell(&rules::simple::connected); }
-    void on_suspended() override { tell(&rules::simple::disconnected); }
-    void on_expired() override { tell(&rules::simple::expired); }
+    void on_connected() override { rules_driver::on_connected(); }
+    void on_suspended() override { rules_driver::on_suspended(); }
+    void on_expired() override { rules_driver::on_expired(); }
     void on_closed(error_code why) override;
 
 private:
-    core& client() const noexcept { return *terms_.client; }
+    friend rules_driver;
+    std::shared_ptr<simple_lock> self() { return shared_from_this(); }
+    const std::string& directory() const noexcept { return terms_.directory; }
+    bool persistent_parents() const noexcept { return terms_.persistent_parents; }
+    std::string lock_name() const { return "a lock at " + terms_.path; }
 
     void start();
-    rules::simple& facts();
-    void mind_stuck();
-    unique_function<void()> look_for_stuck();
-    void carry_out();
+    using rules_driver::carry_out;
     void carry_out(const rules::simple_act::glance& a);
     void carry_out(const rules::simple_act::reserve& a);
     void carry_out(const rules::simple_act::unreserve& a);
     void carry_out(const rules::simple_act::race& a);
     void carry_out(const rules::simple_act::look& a);
     void carry_out(const rules::simple_act::forget& a);
-    void carry_out(const rules::simple_act::make_parents& a);
     void carry_out(const rules::simple_act::sweep& a);
     void carry_out(const rules::simple_act::taint& a);
-    void carry_out(const rules::simple_act::pause& a);
-    void carry_out(const rules::simple_act::await_lease& a);
     void carry_out(const rules::simple_act::grant& a);
     void carry_out(const rules::simple_act::give_up& a);
     void carry_out(const rules::simple_act::fail& a);
@@ -124,16 +114,12 @@ private:
     std::size_t node_bytes() const;
 
     simple_terms terms_;
-    std::optional<rules::simple> rules_;
     bool started_ = false;
-    bool carrying_out_ = false;
     std::map<rules::caller_key, caller> callers_;
     rules::caller_key last_ = 0;
-    budget::turn waiting_ = 0; ///< for the budget
-    std::string data_;         ///< of the nodes of the present race
+    budget::waiter_id waiting_ = 0; ///< for the budget
+    std::string data_;              ///< of the nodes of the present race
     std::shared_ptr<rearming_watch> watch_;
-    std::unique_ptr<timer> pause_;
-    std::unique_ptr<stuck_watch> stuck_;
     std::weak_ptr<hold> hold_;
 };
 

@@ -61,18 +61,18 @@ asio::any_io_executor simple_mutex::get_executor() const {
 
 void simple_mutex::start_lock(detail::handler<void(error_code, guard)> h, impl_ptr impl) {
     std::make_shared<simple_call>(std::move(impl), std::move(h), simple_call::kind::wait)
-        ->launch(std::nullopt);
+        ->start(std::nullopt);
 }
 
 void simple_mutex::start_try_lock(detail::handler<void(error_code, guard)> h, impl_ptr impl) {
     std::make_shared<simple_call>(std::move(impl), std::move(h), simple_call::kind::only_if_free)
-        ->launch(std::nullopt);
+        ->start(std::nullopt);
 }
 
 void simple_mutex::start_try_lock_for(detail::handler<void(error_code, guard)> h, impl_ptr impl,
                                       std::chrono::nanoseconds limit) {
     std::make_shared<simple_call>(std::move(impl), std::move(h), simple_call::kind::wait)
-        ->launch(limit);
+        ->start(limit);
 }
 
 void simple_mutex::start_holder(detail::handler<void(error_code, std::optional<contender>)> h,
@@ -85,7 +85,7 @@ void simple_mutex::start_holder(detail::handler<void(error_code, std::optional<c
         const auto problem = detail::zookeeper_error(r.rc);
         return problem == zk_errc::no_node ? error_code() : problem;
     };
-    c->launch(detail::requests::get{terms.path}, [impl](const native::reply& r) {
+    c->start(detail::requests::get{terms.path}, [impl](const native::reply& r) {
         const auto& t = impl->terms();
         return std::tuple(holder_in(r, rules::without(t.client->root(), t.path)));
     });

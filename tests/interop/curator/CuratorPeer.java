@@ -21,7 +21,7 @@ import org.apache.curator.retry.ExponentialBackoffRetry;
  * are those of all peers (peers.hpp); the kinds are those of {@link Way#of}.
  */
 public final class CuratorPeer {
-    /** Milliseconds; about as long as it takes to come to the head of the line. */
+    /** Milliseconds; about as long as it takes to come to the head of the queue. */
     private static final long PATIENCE = 5;
     private static final int LINE_LENGTH = 64;
 
@@ -60,7 +60,7 @@ public final class CuratorPeer {
         }
     }
 
-    /** In all the ways that it can be asked for, one after the other. */
+    /** Takes the lock by all of its calls, one after the other. */
     private Way.Hold take(Way way, int round) throws Exception {
         switch (round % 6) {
             case 1: return way.take(PATIENCE);
@@ -73,12 +73,12 @@ public final class CuratorPeer {
 
     /** Interrupts the thread that made it, but not after its end. */
     private static final class Interrupter {
-        private final Thread who = Thread.currentThread();
+        private final Thread thread = Thread.currentThread();
         private boolean over;
 
         synchronized void interrupt() {
             if (!over) {
-                who.interrupt();
+                thread.interrupt();
             }
         }
 
@@ -103,19 +103,19 @@ public final class CuratorPeer {
     }
 
     private void contend(CuratorFramework client, int number) throws Exception {
-        final String who = name + "." + number;
+        final String contender = name + "." + number;
         final Way way = Way.of(given, client, number);
         for (int round = 0; !toldToStop(); ++round) {
             final Way.Hold hold = take(way, round);
             if (hold == null) {
-                note("gave-up " + who);
+                note("gave-up " + contender);
                 continue;
             }
             final String node = hold.node();
             final String sequence = node == null ? "-" : node.substring(node.length() - 10);
-            note("in " + who + " " + way.weight() + " " + sequence);
+            note("in " + contender + " " + way.weight() + " " + sequence);
             stay(round);
-            note("out " + who);
+            note("out " + contender);
             hold.release();
         }
     }

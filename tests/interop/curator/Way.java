@@ -11,7 +11,7 @@ import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 import org.apache.curator.framework.recipes.locks.Lease;
 
-/** How one contender takes what the others want too. */
+/** The calls by which one contender takes the lock. */
 interface Way {
     long FOREVER = -1;
 
@@ -21,14 +21,14 @@ interface Way {
     /** Waits at most so many milliseconds; null if it was not granted. */
     Hold take(long limit) throws Exception;
 
-    /** Curator's semaphores, when interrupted, leave leases behind that nobody gives back. */
+    /** Curator's semaphores, when interrupted, leave leases behind. */
     default boolean mayBeInterrupted() {
         return true;
     }
 
     /** What has been granted. */
     interface Hold {
-        /** The path of its node, or null where Curator does not tell. */
+        /** The path of its node, or null where Curator does not show it. */
         String node();
 
         void release() throws Exception;
@@ -52,7 +52,7 @@ interface Way {
     }
 }
 
-/** A lock whose node can be asked for; Curator shows it to subclasses only. */
+/** A lock that shows its node, as Curator does for subclasses only. */
 interface Telling {
     String node();
 }

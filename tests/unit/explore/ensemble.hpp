@@ -213,7 +213,7 @@ private:
             }
         return false;
     }
-    /// Drops the deleted nodes that no server knows any more.
+    /// Drops the deleted nodes that no server has any more.
     void forget() {
         auto oldest = last_;
         for (const auto& s : sessions)

@@ -3,7 +3,7 @@
 //
 //   explore [--whole] [queue | permits | simple]     the usual cases; --whole: the slow ones, too
 //   explore queue XX+X loss quit                     one case: see setup.hpp
-//   explore --choices 0,2,1 queue XX+X loss quit     the story of one run
+//   explore --choices 0,2,1 queue XX+X loss quit     prints one run
 //   explore --caught simple                          succeeds if a check fails
 #include "unit/explore/cases.hpp"
 #include "unit/explore/permits.hpp"

@@ -68,8 +68,8 @@ struct reply {
     std::int32_t value = 0; ///< of the counter
 };
 
-/// Names of what is not a node in the directory: the directory itself, for watches on its children,
-/// and the node that says how many permits there are.
+/// Names outside the directory: the directory itself, for watches on its children, and the node
+/// with the number of permits.
 inline const std::string the_directory = ".";
 inline const std::string the_counter = "#";
 

@@ -15,8 +15,8 @@ namespace paddock::test::explore {
 
 namespace permit_act = rules::permit_act;
 
-/// Acquisitions of permits of one semaphore: an object of the rules for each. The queue that they
-/// join is a plain model of what rules::queue does.
+/// Calls of one semaphore's acquire(): an object of the rules for each. The queue that they join is
+/// a plain model of rules::queue.
 class permit_scene final : public ruled<rules::permits, permit_scene> {
 public:
     permit_scene(const setup& what, const story& note) : ruled(what, note), entries_(all.size()) {
@@ -43,7 +43,7 @@ private:
     // The application.
     void enter(std::size_t key) override {
         if (link_of(key).connected()) objects[key].rules.connected();
-        tell(key, &rules::permits::begin);
+        tell(key, &rules::permits::join);
     }
     void quit(std::size_t key) override { tell(key, &rules::permits::quit); }
     void release(std::size_t key) override {
@@ -100,7 +100,7 @@ private:
             if (all[key].client == client && entries_[key].at == queue_stage::leaving) leave(key);
         ruled::on_connected(client);
     }
-    /// Those in the queue join it again, or fail.
+    /// The calls in the queue join it again, or fail.
     void on_expired(std::size_t client) override {
         std::vector<std::size_t> rejoining;
         for (std::size_t key = 0; key < all.size(); ++key) {
@@ -143,7 +143,7 @@ private:
     }
 
     // Requests.
-    void carry_out(std::size_t key, const permit_act::enter&) {
+    void carry_out(std::size_t key, const permit_act::join_queue&) {
         auto& one = entries_[key];
         one.wanted.clear();
         one.nodes.clear();
@@ -192,7 +192,7 @@ private:
         objects[key].awaits_lease = true;
     }
 
-    // Results of the acquisitions.
+    // Results of the calls.
     void carry_out(std::size_t key, const permit_act::grant& a) {
         answer(key, stage::held);
         const std::set<std::string> different(a.names.begin(), a.names.end());
@@ -226,7 +226,7 @@ private:
             return std::find(one.held.begin(), one.held.end(), name) != one.held.end();
         });
     }
-    /// No acquisition has more nodes than it wants permits, but by late creates.
+    /// No call has more nodes than it wants permits, but by late creates.
     void was_created(const reply& r) override {
         auto& one = entries_[r.to.waiter];
         if (!one.wanted.contains(r.to.id)) return;

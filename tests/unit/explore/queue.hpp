@@ -34,7 +34,7 @@ private:
     struct entry {
         role as;
         node_id id = 0;
-        std::string node{}; ///< the last that was created for it in time, or is held
+        std::string node{}; ///< the last one created for it in time, or held
         std::string next{}; ///< the one that replaces, or has replaced, it
     };
 

@@ -71,29 +71,18 @@ protected:
             return tell(m.index, &Rules::resume);
         }
         one.awaits_lease = false;
-        fit(one.rules, true);
-        if constexpr (requires { &Rules::lease_renewed; })
-            tell(m.index, &Rules::lease_renewed);
-        else
-            tell(m.index, &Rules::session_renewed);
+        one.rules.lease(true);
+        tell(m.index, &Rules::lease_renewed);
     }
     void lapse(std::size_t client) override {
         for (auto& one : objects)
-            if (one.client == client) fit(one.rules, false);
+            if (one.client == client) one.rules.lease(false);
     }
     void see_objects(shape& out) const {
         for (std::size_t n = 0; n < objects.size(); ++n) {
             out.add(objects[n].paused, objects[n].awaits_lease);
             rules::state_of_rules::see(objects[n].rules, n, out);
         }
-    }
-
-private:
-    static void fit(Rules& rules, bool yes) {
-        if constexpr (requires { rules.lease(yes); })
-            rules.lease(yes);
-        else
-            rules.session_fit(yes);
     }
 };
 

@@ -38,7 +38,7 @@ struct finding {
     std::size_t states = 0;
     std::size_t runs = 0; ///< that reached the end, or a known state
     std::string fault{};  ///< empty: none
-    choices made{};       ///< those that led to the fault
+    choices made{};       ///< the choices that led to the fault
 };
 
 /// Plays all runs of a scene, depth first, but continues from each state only once. One scene is

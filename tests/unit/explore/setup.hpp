@@ -38,8 +38,8 @@ struct setup {
     bool fail;    ///< waiting contenders fail when the session ends
     bool guard;   ///< holders watch their own nodes
     bool reader;  ///< the foreign node shares the lock
-    bool ours;    ///< the foreign node belongs to a session of ours
-    bool counter; ///< a node says how many permits there are
+    bool ours;    ///< the foreign node belongs to an own session
+    bool counter; ///< a node has the number of permits
 };
 
 inline std::vector<std::string> split(std::string_view text) {

@@ -40,7 +40,7 @@ private:
 
     // The application.
     void enter(std::size_t key) override {
-        tell(all[key].object, &rules::simple::enter, key, all[key].immediate);
+        tell(all[key].object, &rules::simple::join, key, all[key].immediate);
     }
     void quit(std::size_t key) override { tell(all[key].object, &rules::simple::quit, key); }
     void release(std::size_t key) override {

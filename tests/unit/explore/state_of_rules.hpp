@@ -63,8 +63,8 @@ struct state_of_rules {
         const auto& [ids, how, at, nodes, unwanted_creates, node_count, permit_count, complete,
                      permits_known, too_few_free, directory_watched, counter_watched, connected,
                      listing_in_flight, listing_wanted, listings_sent, counter_read_in_flight,
-                     counter_read_wanted, counter_reads_sent, making_parents, pausing, session_fit,
-                     awaiting_session, watch_nodes, out_sent, actions] = of;
+                     counter_read_wanted, counter_reads_sent, making_parents, pausing, lease_fit,
+                     awaiting_lease, watch_nodes, out_sent, actions] = of;
         out.add(at, nodes.size(), unwanted_creates.size());
         for (const auto& one : nodes) {
             const auto& [presence, id, name, first_listing, own_watch] = one;
@@ -79,8 +79,8 @@ struct state_of_rules {
         out.put(shape::look, counter_reads_sent, scope);
         out.add(node_count, permit_count, complete, permits_known, too_few_free, directory_watched,
                 counter_watched, connected, listing_in_flight, listing_wanted,
-                counter_read_in_flight, counter_read_wanted, making_parents, pausing, session_fit,
-                awaiting_session, watch_nodes, out_sent, actions.size());
+                counter_read_in_flight, counter_read_wanted, making_parents, pausing, lease_fit,
+                awaiting_lease, watch_nodes, out_sent, actions.size());
     }
 
     static void see(const simple& of, std::uint64_t scope, shape& out) {

@@ -45,7 +45,7 @@ struct move {
     std::size_t variant = 0;
 };
 
-/// Some clients and an ensemble: the next moves of the network, and the troubles that may come.
+/// Some clients and an ensemble: the next moves of the network, and the troubles that may happen.
 class world : public link::user {
 protected:
     using stage = contender::stage;

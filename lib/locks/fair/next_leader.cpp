@@ -1,4 +1,4 @@
-#include "locks/fair/leader_watch.hpp"
+#include "locks/fair/next_leader.hpp"
 
 #include "rules/outcome.hpp"
 #include "rules/paths.hpp"
@@ -13,24 +13,24 @@ namespace paddock::detail {
 
 namespace {
 
-/// One call of next_leader(): looks for the first node; reads it, with a watch, or watches the
-/// directory if there is none; and looks again when something happens. Each watch is in the table
+/// One call of next_leader(). It lists the directory, then reads and watches the first node, or
+/// watches the directory if there is no node; an event starts it again. Each watch enters the table
 /// before the read that arms it is sent.
-class leader_watch final : public pending_call<std::optional<contender>> {
+class next_leader_call final : public pending_call<std::optional<contender>> {
 public:
-    leader_watch(std::shared_ptr<const fair_lock> of,
-                 handler<void(error_code, std::optional<contender>)>&& h, fencing_token seen)
+    next_leader_call(std::shared_ptr<const fair_lock> of,
+                     handler<void(error_code, std::optional<contender>)>&& h, fencing_token seen)
         : pending_call(of->client, std::move(h)), lock_(std::move(of)), seen_(seen) {}
 
-    void launch() {
-        start_open([this] { look(); });
+    void start() {
+        start_open([this] { search(); });
     }
 
 private:
-    void look() {
+    void search() {
         if (!open()) return;
         if (lock_->client->closed()) return finish(lock_->client->close_reason());
-        list(*lock_->client, lane::user, lock_->directory,
+        list(lock_->client->dispatcher(), lane::user, lock_->directory,
              [self = self()](int code, std::vector<std::string> names) {
                  self->listed(code, names);
              });
@@ -51,49 +51,52 @@ private:
             return seen_ == fencing_token() ? wait_for_directory() : finish({});
         case rules::outcome::lost:
         case rules::outcome::not_sent:
-            return look();
+            return search();
         default:
             return finish(zookeeper_error(code));
         }
     }
 
     void read(const std::string& path) {
-        ask(path, watch_kind::data, requests::get{path, true},
-            [this, path](const native::reply& r) {
-                if (r.rc != 0 || !r.stat) return;
-                const fencing_token token{r.stat->czxid, 0};
-                if (token == seen_) return;
-                contender leader;
-                leader.path = rules::without(lock_->client->root(), path);
-                leader.sequence = lock_->names.sequence(rules::name_of(path)).value_or(0);
-                leader.holder = true;
-                leader.session = r.stat->ephemeral_owner;
-                leader.token = token;
-                leader.data = r.value;
-                finish({}, std::move(leader));
-            });
+        read_and_watch(path, watch_kind::data, requests::get{path, true},
+                       [this, path](const native::reply& r) {
+                           if (r.rc != 0 || !r.stat) return;
+                           const fencing_token token{r.stat->czxid, 0};
+                           if (token == seen_) return;
+                           contender leader;
+                           leader.path = rules::without(lock_->client->root(), path);
+                           leader.sequence =
+                               lock_->names.sequence(rules::name_of(path)).value_or(0);
+                           leader.holder = true;
+                           leader.session = r.stat->ephemeral_owner;
+                           leader.token = token;
+                           leader.data = r.value;
+                           finish({}, std::move(leader));
+                       });
     }
 
     void wait_for_child() {
-        ask(lock_->directory, watch_kind::children, requests::list{lock_->directory, true},
-            [this](const native::reply& r) {
-                const bool any = std::any_of(r.names.begin(), r.names.end(), [&](const char* name) {
-                    return lock_->names.sequence(name).has_value();
-                });
-                if (any) forget(), look();
-            });
+        read_and_watch(lock_->directory, watch_kind::children,
+                       requests::list{lock_->directory, true}, [this](const native::reply& r) {
+                           const bool any =
+                               std::any_of(r.names.begin(), r.names.end(), [&](const char* name) {
+                                   return lock_->names.sequence(name).has_value();
+                               });
+                           if (any) forget(), search();
+                       });
     }
 
     void wait_for_directory() {
-        ask(lock_->directory, watch_kind::existence, requests::exists{lock_->directory, true},
-            [this](const native::reply& r) {
-                if (r.rc == 0) forget(), look();
-            });
+        read_and_watch(lock_->directory, watch_kind::existence,
+                       requests::exists{lock_->directory, true}, [this](const native::reply& r) {
+                           if (r.rc == 0) forget(), search();
+                       });
     }
 
-    /// Reads with a watch. `answered` hears of an answer that has set it.
+    /// Reads with a watch. Calls `answered` with an answer that has set the watch.
     template <typename Answered>
-    void ask(const std::string& path, watch_kind kind, request reads, Answered answered) {
+    void read_and_watch(const std::string& path, watch_kind kind, request reads,
+                        Answered answered) {
         auto& client = *lock_->client;
         if (!client.watches().room_for(path, kind)) return finish(errc::over_budget);
         path_ = path;
@@ -101,20 +104,20 @@ private:
             path, kind,
             [self = self()](error_code, watch_event) {
                 self->waiter_ = 0;
-                self->look();
+                self->search();
             },
             false);
         client.dispatcher().submit(
             lane::user, std::move(reads),
-            [self = self(), kind, answered, mine = waiter_](const native::reply& r) mutable {
-                self->read_answered(kind, mine, r, answered);
+            [self = self(), kind, answered, waiter = waiter_](const native::reply& r) mutable {
+                self->read_answered(kind, waiter, r, answered);
             });
     }
 
     template <typename Answered>
-    void read_answered(watch_kind kind, watch_table::waiter mine, const native::reply& r,
+    void read_answered(watch_kind kind, watch_table::waiter_id waiter, const native::reply& r,
                        Answered& answered) {
-        if (waiter_ != mine) return; // an event came first
+        if (waiter_ != waiter) return; // an event came first
         const auto result = rules::judge(rules::request::look, r.rc);
         const bool set = result == rules::outcome::done ||
                          (kind == watch_kind::existence && result == rules::outcome::missing);
@@ -125,7 +128,7 @@ private:
         lock_->client->watches().not_armed(path_, std::exchange(waiter_, 0));
         const bool again = result == rules::outcome::lost || result == rules::outcome::not_sent ||
                            result == rules::outcome::missing;
-        if (again) return look();
+        if (again) return search();
         finish(zookeeper_error(r.rc));
     }
 
@@ -140,21 +143,21 @@ private:
 
     void cancelled() override { finish(asio::error::operation_aborted); }
 
-    std::shared_ptr<leader_watch> self() {
-        return std::static_pointer_cast<leader_watch>(shared_from_this());
+    std::shared_ptr<next_leader_call> self() {
+        return std::static_pointer_cast<next_leader_call>(shared_from_this());
     }
 
     std::shared_ptr<const fair_lock> lock_;
     fencing_token seen_;
-    std::string path_; ///< that is watched
-    watch_table::waiter waiter_ = 0;
+    std::string path_; ///< the watched path
+    watch_table::waiter_id waiter_ = 0;
 };
 
 } // namespace
 
 void find_next_leader(std::shared_ptr<const fair_lock> of,
                       handler<void(error_code, std::optional<contender>)> h, fencing_token seen) {
-    std::make_shared<leader_watch>(std::move(of), std::move(h), seen)->launch();
+    std::make_shared<next_leader_call>(std::move(of), std::move(h), seen)->start();
 }
 
 } // namespace paddock::detail

@@ -10,7 +10,7 @@
 
 namespace paddock::detail {
 
-/// Waits until the first in the queue is another than the one with this token.
+/// Waits until the first node of the queue has another token than this.
 void find_next_leader(std::shared_ptr<const fair_lock> of,
                       handler<void(error_code, std::optional<contender>)> h, fencing_token seen);
 

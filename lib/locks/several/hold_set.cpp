@@ -1,0 +1,30 @@
+#include "locks/several/hold_set.hpp"
+
+#include <utility>
+
+namespace paddock::detail {
+
+/// The hold keeps this object alive, so that waiting calls complete even after the guard_set is
+/// destroyed.
+void hold_set::add(const std::shared_ptr<hold>& one) {
+    auto on_end = [self = shared_from_this(), at_home = one->client() == home_](error_code why) {
+        // A task that a closed client posts may never run, if its execution context is destroyed.
+        if (at_home && self->home_->closed()) return self->end(why);
+        self->home_->post([self, why] { self->end(why); });
+    };
+    one->client()->post([one, on_end = std::move(on_end)] { one->when_ended(on_end); });
+}
+
+void hold_set::end(error_code why) {
+    if (reason_) return;
+    reason_ = why;
+    if (auto on_end = std::exchange(on_end_, {})) on_end(why);
+    end_calls_.complete({}, why);
+}
+
+void hold_set::when_ended(pending_call_ptr<error_code> call) {
+    end_calls_.add(std::move(call));
+    if (reason_) end_calls_.complete({}, reason_);
+}
+
+} // namespace paddock::detail

@@ -1,0 +1,144 @@
+#pragma once
+
+#include "queue/parents.hpp"
+#include "rules/actions.hpp"
+#include "rules/outcome.hpp"
+#include "session/call.hpp"
+#include "session/core.hpp"
+#include "session/stuck_monitor.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace paddock::detail {
+
+/// The error of a call that the rules let fail.
+inline error_code failure_of(rules::common_act::why reason, int code) {
+    using rules::common_act::why;
+    switch (reason) {
+    case why::refused:
+        return zookeeper_error(code);
+    case why::sequence_exhausted:
+        return errc::sequence_exhausted;
+    case why::session_expired:
+        return errc::session_expired;
+    case why::not_connected:
+        return errc::not_connected;
+    case why::over_budget:
+        return errc::over_budget;
+    }
+    return {};
+}
+
+/// Connects one set of rules with the client: reports every event to the rules, and carries out the
+/// actions that they decide, in their order. A driver derives from it and has
+///   - a carry_out() for each action that is not here,
+///   - self(), a shared pointer to itself,
+///   - directory() and persistent_parents(), for make_parents,
+///   - lock_name(), for the log, if its rules find contenders that wait for themselves,
+///   - after_actions(), if it has more to do after all actions.
+/// Strand only.
+template <typename Driver, typename Rules>
+class rules_driver {
+public:
+    /// Reports one event, then carries out what the rules decide. Once the client has closed there
+    /// are no rules, and events have no effect.
+    template <typename Event, typename... Args>
+    void report(Event event, Args&&... args) {
+        if (!rules_) return;
+        (updated_rules().*event)(std::forward<Args>(args)...);
+        carry_out();
+    }
+
+    void on_connected() { report(&Rules::connected); }
+    void on_suspended() { report(&Rules::disconnected); }
+    void on_expired() { report(&Rules::expired); }
+
+protected:
+    explicit rules_driver(core& client) : core_(client) {}
+    ~rules_driver() = default;
+
+    void carry_out() {
+        if (std::exchange(carrying_out_, true)) return; // the outer call's loop takes new actions
+        const auto alive = driver().self();             // an action may drop the last reference
+        while (rules_) {
+            const auto actions = rules_->take();
+            if (actions.empty()) break;
+            for (const auto& action : actions)
+                if (rules_) std::visit([this](const auto& a) { driver().carry_out(a); }, action);
+        }
+        carrying_out_ = false;
+        if constexpr (requires(Rules & r) { r.perhaps_stuck(); }) update_stuck_timer();
+        if constexpr (requires(Driver & d) { d.after_actions(); }) driver().after_actions();
+    }
+
+    void carry_out(const rules::common_act::make_parents&) {
+        make_directory(core_, driver().directory(), driver().persistent_parents(),
+                       [self = driver().self()](int code) {
+                           const auto result = rules::judge(rules::request::create, code);
+                           self->report(&Rules::parents_made, result, code);
+                       });
+    }
+
+    void carry_out(const rules::common_act::pause&) {
+        if (!pause_) pause_ = core_.env().make_timer();
+        pause_->arm(core_.env().now() + retry_pause, [weak = std::weak_ptr(driver().self())] {
+            if (const auto self = weak.lock()) self->report(&Rules::resume);
+        });
+    }
+
+    void carry_out(const rules::common_act::await_lease&) {
+        core_.lease().when_fit([weak = std::weak_ptr(driver().self())] {
+            if (const auto self = weak.lock()) self->report(&Rules::lease_renewed);
+        });
+    }
+
+    /// The client has closed.
+    void end_rules() {
+        rules_.reset();
+        pause_.reset();
+        if (stuck_) stuck_->stop();
+    }
+
+    core& core_;
+    std::optional<Rules> rules_;
+    std::unique_ptr<timer> pause_;
+    std::unique_ptr<stuck_monitor> stuck_;
+
+private:
+    Driver& driver() noexcept { return static_cast<Driver&>(*this); }
+
+    /// The rules with the present lease and time, which they need before every event.
+    Rules& updated_rules() {
+        rules_->lease(core_.lease().fit());
+        if constexpr (requires(Rules & r) { r.now(boot_clock::time_point()); })
+            rules_->now(core_.env().now());
+        return *rules_;
+    }
+
+    void update_stuck_timer() {
+        if (!rules_ || !rules_->perhaps_stuck()) {
+            if (stuck_) stuck_->stop();
+            return;
+        }
+        if (!stuck_) stuck_ = std::make_unique<stuck_monitor>(core_);
+        if (!stuck_->running()) stuck_->start(stuck_report());
+    }
+
+    unique_function<void()> stuck_report() {
+        return [weak = std::weak_ptr(driver().self())] {
+            const auto self = weak.lock();
+            if (!self || !self->rules_) return;
+            auto& stuck = *self->stuck_;
+            const auto found = self->updated_rules().stuck(stuck.threshold());
+            stuck.report(found, self->lock_name(), self->stuck_report());
+        };
+    }
+
+    bool carrying_out_ = false;
+};
+
+} // namespace paddock::detail

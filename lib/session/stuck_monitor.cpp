@@ -1,0 +1,43 @@
+#include "session/stuck_monitor.hpp"
+
+#include "session/core.hpp"
+
+#include <chrono>
+#include <string>
+#include <utility>
+
+namespace paddock::detail {
+
+void stuck_monitor::start(unique_function<void()> check) {
+    schedule(core_.env().now() + threshold(), std::move(check));
+}
+
+void stuck_monitor::stop() noexcept {
+    if (std::exchange(running_, false)) timer_->cancel();
+}
+
+boot_clock::duration stuck_monitor::threshold() const {
+    const auto negotiated = core_.session_timeout(); // zero while there is no session
+    return negotiated.count() > 0 ? negotiated : core_.options().session_timeout;
+}
+
+void stuck_monitor::report(const rules::stuck_waiters& found, std::string_view lock_name,
+                           unique_function<void()> check) {
+    running_ = false;
+    if (found.next) schedule(*found.next, std::move(check));
+    if (found.count == 0) return;
+    const auto time = std::chrono::duration_cast<std::chrono::milliseconds>(threshold());
+    core_.trouble(trouble_kind::self_wait,
+                  std::to_string(found.count) + " waiting for " + std::string(lock_name) +
+                      " for more than " + std::to_string(time.count()) +
+                      " ms, behind a hold of this same client: a caller that waits for its own "
+                      "hold waits for ever");
+}
+
+void stuck_monitor::schedule(boot_clock::time_point when, unique_function<void()> check) {
+    if (!timer_) timer_ = core_.env().make_timer();
+    running_ = true;
+    timer_->arm(when, std::move(check));
+}
+
+} // namespace paddock::detail
