@@ -50,7 +50,7 @@ asio::awaitable<void> run(std::string servers) {
     };
     co_await (download(slots, 3) && grow(slots));
     const auto now = co_await slots.state();
-    std::cout << now.leases.size() << " of " << now.permits << " permits are taken\n";
+    std::cout << now.holders.size() << " of " << now.permits << " permits are taken\n";
     co_await both.unlock();
     co_await zk.close();
 }

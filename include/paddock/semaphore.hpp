@@ -23,9 +23,9 @@ struct semaphore_lock;
 
 /// The users of a semaphore, as the ensemble knows them.
 struct semaphore_state {
-    std::int32_t permits = 0;           ///< the number of permits
-    std::vector<contender> leases{};    ///< one contender for each permit that is held
-    std::vector<contender> acquiring{}; ///< those that wait for permits, in order
+    std::int32_t permits = 0;         ///< the number of permits
+    std::vector<contender> holders{}; ///< one for each permit that is held
+    std::vector<contender> waiters{}; ///< contenders that wait for permits, in order
 };
 
 class [[gnu::visibility("default")]] semaphore;

@@ -32,12 +32,12 @@ public:
     virtual void queue_changed() {} ///< only while lock_queue::observe()
 };
 
-/// How a contender enters the queue.
+/// How a contender joins the queue.
 struct entry_terms {
     rules::contender_terms rules;
     bool fail_over_budget = false; ///< does not wait for the node budget
     bool bytes_reserved = false;   ///< by the caller; the queue returns them to the budget
-    /// The key that it had when its session expired, so that it keeps its place among the local
+    /// The key that it had when its session expired, so that it keeps its position among the local
     /// contenders; 0: a new contender.
     rules::contender_key rejoin_key = 0;
     bool persistent_parents = false;
@@ -75,7 +75,7 @@ public:
     std::optional<std::size_t> ahead_of(rules::contender_key key) const {
         return rules_ ? rules_->ahead_of(key) : std::nullopt;
     }
-    /// As rules::queue::taken_for(); key 0 is a contender that has not entered.
+    /// As rules::queue::taken_for(); key 0 is a contender that has not joined.
     bool taken_for(rules::contender_key key, rules::role as) const {
         return rules_ && rules_->taken_for(key, as);
     }

@@ -32,14 +32,14 @@ void lock_queue::carry_out(const rules::queue_act::create& a) {
                          how.data,
                          {.mode = create_mode::ephemeral_sequential, .acl = how.acl, .ttl = {}}},
         [self = shared_from_this(), a](const native::reply& r) {
-            self->report(
-                &rules::queue::created, a.key, a.id,
-                rules::queue::created_answer{.result = rules::judge(rules::request::create, r.rc),
-                                             .code = r.rc,
-                                             .name = rules::name_of(r.value),
-                                             .czxid = r.stat ? r.stat->czxid : 0});
+            self->report(&rules::queue::created, a.key, a.id,
+                         rules::queue::created_answer{
+                             .result = rules::judge(rules::request_kind::create, r.rc),
+                             .code = r.rc,
+                             .name = rules::name_of(r.value),
+                             .czxid = r.stat ? r.stat->czxid : 0});
         },
-        [this, key = a.key] { // the answer keeps the queue
+        [this, key = a.key] { // the answer keeps the queue alive
             const auto it = entries_.find(key);
             return it != entries_.end() && !it->second.abandoned;
         });
@@ -47,7 +47,7 @@ void lock_queue::carry_out(const rules::queue_act::create& a) {
 
 void lock_queue::carry_out(const rules::queue_act::list& a) {
     auto done = [self = shared_from_this()](int code, std::vector<std::string> names) {
-        const auto result = rules::judge(rules::request::list, code);
+        const auto result = rules::judge(rules::request_kind::list, code);
         for (const auto& orphan : rules::orphans(names, self->core_.claims()))
             self->core_.sweeper().remove(self->path_of(orphan),
                                          *rules::own_id(orphan, self->core_.claims()), 0);
@@ -93,8 +93,8 @@ void lock_queue::carry_out(const rules::queue_act::downgrade& a) {
                          op::remove{path_of(a.old_name), any_version}}},
         [self = shared_from_this(), a](const native::reply& r) {
             const bool executed_before = zookeeper_error(r.rc) == zk_errc::node_exists;
-            const auto result =
-                executed_before ? rules::outcome::done : rules::judge(rules::request::create, r.rc);
+            const auto result = executed_before ? rules::outcome::done
+                                                : rules::judge(rules::request_kind::create, r.rc);
             self->report(&rules::queue::downgraded, a.key, a.id, result, r.rc);
         });
 }
@@ -177,7 +177,7 @@ void lock_queue::read_node(const std::string& name, bool by_exists, read_done do
 void lock_queue::node_read(const std::string& name, bool by_exists,
                            std::optional<watch_table::waiter_id> waiter, const native::reply& r,
                            read_done done) {
-    const auto result = rules::judge(rules::request::look, r.rc);
+    const auto result = rules::judge(rules::request_kind::look, r.rc);
     const auto it = watches_.find(name); // after forget and a new read this is another watch
     if (result != rules::outcome::done && it != watches_.end() && it->second == waiter)
         forget_watch(name, false);

@@ -11,8 +11,8 @@ namespace paddock::detail {
 
 namespace {
 
-/// Tries the directory first, then one parent after the other until a create succeeds, then the
-/// children again. Another client may delete a new container in between; then it goes up again.
+/// Creates the directory; if its parent is missing, creates the parent first, and so on. Another
+/// client may delete a new container in between; then it starts from that parent again.
 struct parent_creation : std::enable_shared_from_this<parent_creation> {
     parent_creation(core& c, create_options h, unique_function<void(int)> d)
         : client(c), how(std::move(h)), done(std::move(d)) {}
@@ -20,7 +20,8 @@ struct parent_creation : std::enable_shared_from_this<parent_creation> {
     core& client;
     create_options how;
     unique_function<void(int)> done;
-    std::vector<std::string> missing; ///< from the directory up; the last one is tried next
+    std::vector<std::string>
+        missing; ///< from the directory up; the next create is for the last one
 
     void step() {
         const auto path = missing.back();

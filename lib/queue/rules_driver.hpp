@@ -78,7 +78,7 @@ protected:
     void carry_out(const rules::common_act::make_parents&) {
         make_directory(core_, driver().directory(), driver().persistent_parents(),
                        [self = driver().self()](int code) {
-                           const auto result = rules::judge(rules::request::create, code);
+                           const auto result = rules::judge(rules::request_kind::create, code);
                            self->report(&Rules::parents_made, result, code);
                        });
     }

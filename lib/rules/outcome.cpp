@@ -6,22 +6,23 @@ namespace paddock::rules {
 
 namespace {
 
-outcome without_right(request what) noexcept {
+outcome without_right(request_kind what) noexcept {
     // The parent's access control list allows a delete; an administrator can correct it.
-    return what == request::remove ? outcome::rarely : outcome::refused;
+    return what == request_kind::remove ? outcome::rarely : outcome::refused;
 }
 
-outcome anything_else(request what) noexcept {
-    return what == request::remove || what == request::look ? outcome::later : outcome::refused;
+outcome anything_else(request_kind what) noexcept {
+    return what == request_kind::remove || what == request_kind::look ? outcome::later
+                                                                      : outcome::refused;
 }
 
 } // namespace
 
-outcome judge(request what, int code) noexcept {
+outcome judge(request_kind what, int code) noexcept {
     if (code == 0) return outcome::done;
     switch (static_cast<zk_errc>(code)) {
     case zk_errc::no_node:
-        return what == request::remove ? outcome::done : outcome::missing;
+        return what == request_kind::remove ? outcome::done : outcome::missing;
     case zk_errc::no_auth:
         return without_right(what);
     case zk_errc::connection_loss:

@@ -6,7 +6,7 @@
 namespace paddock::rules {
 
 /// The kinds of requests that locks make.
-enum class request { create, list, look, remove };
+enum class request_kind { create, list, look, remove };
 
 /// What an answer means for the lock.
 enum class outcome {
@@ -20,7 +20,7 @@ enum class outcome {
 };
 
 /// The only table of errors: maps every return code of the C client, for each kind of request.
-outcome judge(request what, int code) noexcept;
+outcome judge(request_kind what, int code) noexcept;
 
 /// connected() repeats a request that was not sent. If the answer arrives after connected(), it
 /// means `later` instead, because no other event would repeat the request.

@@ -64,7 +64,7 @@ private:
     }
 
     void answered(const native::reply& reply) {
-        const auto result = rules::judge(rules::request::look, reply.rc);
+        const auto result = rules::judge(rules::request_kind::look, reply.rc);
         const bool not_sent = result == rules::outcome::not_sent;
         if (not_sent || result == rules::outcome::lost) {
             if (!open()) return;

@@ -19,7 +19,7 @@ void list_after_barrier(dispatcher& to, const rules::claims& ids, lane which,
     auto fault = std::make_shared<int>(0);
     to.submit(which, requests::remove{never}, [fault](const native::reply& reply) {
         // Any answer of the leader will do, NoNode or a refusal.
-        const auto result = rules::judge(rules::request::remove, reply.rc);
+        const auto result = rules::judge(rules::request_kind::remove, reply.rc);
         if (result == rules::outcome::lost || result == rules::outcome::not_sent ||
             result == rules::outcome::later)
             *fault = reply.rc;

@@ -68,7 +68,7 @@ void sweeper::answered(const std::string& path, const native::reply& reply) {
         job.with.clear(); // an administrator has deleted the lock's node
         return send(path);
     }
-    switch (rules::judge(rules::request::remove, reply.rc)) {
+    switch (rules::judge(rules::request_kind::remove, reply.rc)) {
     case rules::outcome::done: {
         auto gone = std::move(job);
         removals_.erase(it);
@@ -137,7 +137,8 @@ void sweeper::searched(const std::string& directory, int code,
     auto& state = it->second;
     state.wanted = state.under_way = false;
     --searching_;
-    const auto result = rules::unless_late(rules::judge(rules::request::list, code), connected_);
+    const auto result =
+        rules::unless_late(rules::judge(rules::request_kind::list, code), connected_);
     if (result == rules::outcome::later) {
         search_again(state, soon);
     } else if (result != rules::outcome::lost && result != rules::outcome::not_sent) {

@@ -62,27 +62,27 @@ TEST_CASE("every code has one outcome for each kind of request") {
     for (const auto& r : table) {
         const int code = static_cast<int>(r.code);
         CAPTURE(code);
-        CHECK(judge(request::create, code) == r.create);
-        CHECK(judge(request::list, code) == r.list);
-        CHECK(judge(request::look, code) == r.look);
-        CHECK(judge(request::remove, code) == r.remove);
+        CHECK(judge(request_kind::create, code) == r.create);
+        CHECK(judge(request_kind::list, code) == r.list);
+        CHECK(judge(request_kind::look, code) == r.look);
+        CHECK(judge(request_kind::remove, code) == r.remove);
     }
 }
 
 TEST_CASE("a delete is repeated until the node is gone, whatever the ensemble answers") {
     for (int code = -1000; code <= 0; ++code) {
         CAPTURE(code);
-        CHECK(judge(request::remove, code) != outcome::refused);
-        CHECK(judge(request::remove, code) != outcome::missing);
+        CHECK(judge(request_kind::remove, code) != outcome::refused);
+        CHECK(judge(request_kind::remove, code) != outcome::missing);
     }
 }
 
 TEST_CASE("only success counts as done, except the delete of a missing node") {
     for (int code = -1000; code < 0; ++code) {
         CAPTURE(code);
-        for (const auto what : {request::create, request::list, request::look})
+        for (const auto what : {request_kind::create, request_kind::list, request_kind::look})
             CHECK(judge(what, code) != outcome::done);
-        CHECK((judge(request::remove, code) == outcome::done) ==
+        CHECK((judge(request_kind::remove, code) == outcome::done) ==
               (code == static_cast<int>(zk_errc::no_node)));
     }
 }
@@ -103,7 +103,7 @@ TEST_CASE("a request that was lost with the connection does not end the session"
                                            zk_errc::session_expired, zk_errc::auth_failed};
     for (int code = -1000; code <= 0; ++code) {
         CAPTURE(code);
-        const auto what = judge(request::list, code);
+        const auto what = judge(request_kind::list, code);
         const bool over = of_the_session.contains(zk_errc{code});
         CHECK(connection_lost(code) ==
               (!over && (what == outcome::lost || what == outcome::not_sent)));

@@ -16,7 +16,7 @@ namespace paddock::detail {
 namespace {
 
 bool must_repeat(int code) {
-    const auto result = rules::judge(rules::request::look, code);
+    const auto result = rules::judge(rules::request_kind::look, code);
     return result == rules::outcome::lost || result == rules::outcome::not_sent;
 }
 

@@ -75,7 +75,7 @@ std::size_t entry_bytes(const fair_lock& lock, rules::role as) {
 
 error_code listing_error(core& client, int code) {
     if (client.closed()) return client.close_reason();
-    switch (rules::judge(rules::request::list, code)) {
+    switch (rules::judge(rules::request_kind::list, code)) {
     case rules::outcome::done:
     case rules::outcome::missing:
         return {};

@@ -43,7 +43,7 @@ private:
                 rules::node_position here{*sequence, name};
                 if (!first || here < *first) first = std::move(here);
             }
-        switch (rules::judge(rules::request::list, code)) {
+        switch (rules::judge(rules::request_kind::list, code)) {
         case rules::outcome::done:
             if (first) return read(rules::child(lock_->directory, first->name));
             return seen_ == fencing_token() ? wait_for_child() : finish({});
@@ -118,7 +118,7 @@ private:
     void read_answered(watch_kind kind, watch_table::waiter_id waiter, const native::reply& r,
                        Answered& answered) {
         if (waiter_ != waiter) return; // an event came first
-        const auto result = rules::judge(rules::request::look, r.rc);
+        const auto result = rules::judge(rules::request_kind::look, r.rc);
         const bool set = result == rules::outcome::done ||
                          (kind == watch_kind::existence && result == rules::outcome::missing);
         if (set) {

@@ -19,8 +19,8 @@ permits_answer judge(const native::reply& r, bool watched) {
     return {.code = 0, .permits = *permits, .watched = watched};
 }
 
-/// Creates the counter, with what is missing of its path. Calls back with the code that ended it,
-/// 0 also when somebody else was faster.
+/// Creates the counter and the missing components of its path. Calls back with 0 when the counter
+/// exists, also when another client has created it; otherwise with the error code.
 void make_counter(core& client, std::shared_ptr<const semaphore_lock> of, lane which,
                   std::int32_t permits, unique_function<void(int code)> done) {
     client.dispatcher().submit(
@@ -59,7 +59,7 @@ public:
     }
 
 private:
-    /// And sets it: somebody else may have made it with another number.
+    /// Creates the counter, then sets it: another client may have created it with another number.
     void make() {
         if (!call_->open()) return;
         make_counter(client(), lock_, lane::user, permits_, [self = shared_from_this()](int code) {
@@ -71,7 +71,7 @@ private:
     core& client() const { return *lock_->queue.client; }
 
     void answered(int code) {
-        switch (rules::judge(rules::request::look, code)) {
+        switch (rules::judge(rules::request_kind::look, code)) {
         case rules::outcome::not_sent:
             return set();
         case rules::outcome::lost:

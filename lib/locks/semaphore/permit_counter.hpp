@@ -24,15 +24,15 @@ struct permits_answer {
 };
 using permits_told = unique_function<void(const permits_answer&)>;
 
-/// Reads the counter of a semaphore that has one. A counter that does not exist is as its seed
-/// says.
+/// Reads the counter of a semaphore that has one. If the counter does not exist, the answer is its
+/// initial value.
 void look_at_permits(core& client, const semaphore_lock& of, permits_told done);
 
-/// Reads it with a watch, and makes it if it does not exist.
+/// Reads the counter with a watch, and creates it if it does not exist.
 void watch_permits(core& client, std::shared_ptr<const semaphore_lock> of,
                    std::shared_ptr<rearming_watch> watch, permits_told done);
 
-/// Sets it, whatever it was before, and makes it if it does not exist.
+/// Sets the counter unconditionally, and creates it if it does not exist.
 void set_permits(std::shared_ptr<const semaphore_lock> of, std::int32_t permits,
                  handler<void(error_code)> h);
 

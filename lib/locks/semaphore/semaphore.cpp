@@ -14,7 +14,7 @@ namespace paddock {
 
 namespace {
 
-/// Directories are made without data, so a counter must be none of them.
+/// The counter has data, so it cannot be one of the directories, which have none.
 void check_counter(std::string_view path, const std::string& counter) {
     constexpr std::string_view name = "semaphore_options::counter";
     detail::check_path(name, counter);

@@ -24,15 +24,16 @@ void semaphore_call::join() {
         start_rules();
 }
 
-/// What one look at the semaphore has shown: the queue, the leases and the counter, in one flight.
+/// The results of three reads that are sent without waiting in between: queue, permit nodes,
+/// counter.
 struct semaphore_call::glance {
     int open;
     std::int32_t permits;
-    bool free = true; ///< the queue is empty
-    std::size_t leases = 0;
+    bool free = true;      ///< the queue is empty
+    std::size_t nodes = 0; ///< how many permit nodes exist
 };
 
-/// Nothing is written when the permits are not to be had.
+/// An immediate call writes nothing if too few permits are free.
 void semaphore_call::look() {
     const auto all = std::make_shared<glance>(glance{lock_->fixed() ? 2 : 3, lock_->permits});
     check_if_free({lock_, &lock_->queue}, queue_, rules::role::exclusive,
@@ -40,10 +41,10 @@ void semaphore_call::look() {
                       all->free = free;
                       self->saw(*all, why);
                   });
-    if (!open()) return; // that was all
+    if (!open()) return; // the queue is occupied
     list(client()->dispatcher(), lane::user, lock_->directory,
          [self = self(), all](int code, std::vector<std::string> names) {
-             all->leases = names.size();
+             all->nodes = names.size();
              self->saw(*all, listing_error(*self->client(), code));
          });
     if (lock_->fixed()) return;
@@ -57,7 +58,7 @@ void semaphore_call::saw(glance& all, error_code why) {
     --all.open;
     if (!open()) return;
     if (why) return fail(why);
-    const bool enough = static_cast<std::int64_t>(all.leases + count_) <= all.permits;
+    const bool enough = static_cast<std::int64_t>(all.nodes + count_) <= all.permits;
     if (!all.free || (all.open == 0 && !enough)) return fail({});
     if (all.open == 0) start_rules();
 }
@@ -74,29 +75,29 @@ void semaphore_call::start_rules() {
     report(&rules::permits::join);
 }
 
-/// The leases and the place in the queue are paid for together: who has paid for one of them, and
-/// waits for the other, would make others wait who could give something back.
+/// Reserves the bytes of the permit nodes and of the queue's node together. A call that had only
+/// one of the two would block other calls while it waits.
 void semaphore_call::carry_out(const rules::permit_act::join_queue&) {
     auto& all = client()->node_budget();
     if (bytes_ > 0) all.release(std::exchange(bytes_, 0));
     bytes_each_ = node_bytes(lock_->directory, lease_prefix(0));
-    const auto leases = count_ * bytes_each_;
+    const auto permit_nodes = count_ * bytes_each_;
     const auto terms = terms_in_queue();
-    const auto bytes = leases + queue_->entry_bytes(terms.rules);
-    const auto paid = [self = self(), leases] {
+    const auto bytes = permit_nodes + queue_->entry_bytes(terms.rules);
+    const auto reserved = [self = self(), permit_nodes] {
         self->waiting_ = 0;
         if (self->client()->closed()) return;
-        self->bytes_ = leases;
+        self->bytes_ = permit_nodes;
         self->join_queue();
     };
     if (all.reserve(bytes))
-        paid();
+        reserved();
     else if (terms.fail_over_budget || !all.can_fit(bytes))
         failed(errc::over_budget);
     else if (only_if_free())
         given_up();
     else
-        waiting_ = all.wait(bytes, paid);
+        waiting_ = all.wait(bytes, reserved);
 }
 
 entry_terms semaphore_call::terms_in_queue() const {
@@ -129,7 +130,7 @@ void semaphore_call::failed(error_code why) {
     report(&rules::permits::excluded);
 }
 
-/// The end of the session comes from the session, too.
+/// on_expired() handles the end of the session.
 void semaphore_call::lost(error_code why) {
     admitted_ = false;
     if (why != errc::node_deleted) return;
@@ -152,7 +153,7 @@ void semaphore_call::release() {
     report(&rules::permits::release);
 }
 
-/// All of its nodes, and for the first reason that one of them may still be there.
+/// Waits for the deletes of all permit nodes, and reports the first error.
 void semaphore_call::when_deleted(unique_function<void(error_code)> gone) {
     struct count {
         std::size_t open;

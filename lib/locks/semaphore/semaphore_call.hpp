@@ -19,8 +19,8 @@
 
 namespace paddock::detail {
 
-/// One call of a semaphore's acquire() and its kin, and then what its guard holds. Carries out what
-/// rules::permits decides.
+/// One call of acquire() or a similar operation, and after the grant the permits of its guard. The
+/// driver of rules::permits.
 class semaphore_call final : public queue_user,
                              public held_resource,
                              public session_listener,
@@ -30,7 +30,7 @@ public:
     semaphore_call(std::shared_ptr<const semaphore_lock> what, std::size_t count,
                    handler<void(error_code, guard)>&& h, kind how);
 
-    // From the queue of those who acquire.
+    // From the queue.
     void granted(const std::string& path, std::int64_t czxid) override;
     void given_up() override;
     void failed(error_code why) override;
@@ -87,24 +87,24 @@ private:
     std::string lease_prefix(rules::node_id id) const;
 
     std::shared_ptr<const semaphore_lock> lock_;
-    std::shared_ptr<semaphore_call> alive_; ///< itself, as long as it has, or wants, something
+    std::shared_ptr<semaphore_call> alive_; ///< itself, until its last node is deleted
     std::size_t count_;
 
     std::shared_ptr<lock_queue> queue_;
     rules::contender_key key_ = 0; ///< 0: not in the queue
-    bool admitted_ = false;        ///< it has let us in
+    bool admitted_ = false;        ///< the queue has granted its turn
 
-    std::size_t bytes_ = 0; ///< of the budget of nodes, for the leases
+    std::size_t bytes_ = 0; ///< of the node budget, for the permit nodes
     std::size_t bytes_each_ = 0;
-    budget::waiter_id waiting_ = 0; ///< for the budget
-    bool lost_create_ = false;      ///< a node may exist that the rules do not know of
-    bool held_ = false;             ///< permits that the queue knows of
-    bool settled_ = false; ///< what becomes of the call is decided, and no lease is made any more
+    budget::waiter_id waiting_ = 0; ///< for the node budget
+    bool lost_create_ = false;      ///< a create with unknown outcome may have left a node
+    bool held_ = false;             ///< the queue counts this hold as an outside hold
+    bool settled_ = false;          ///< the call creates no more permit nodes
 
     std::shared_ptr<rearming_watch> directory_watch_, counter_watch_;
     std::map<rules::node_id, std::shared_ptr<rearming_watch>> own_;
     std::weak_ptr<hold> hold_;
-    std::vector<std::string> paths_; ///< of what was granted
+    std::vector<std::string> paths_; ///< of the permit nodes of the hold
 };
 
 } // namespace paddock::detail

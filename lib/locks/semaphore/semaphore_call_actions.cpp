@@ -29,7 +29,7 @@ std::shared_ptr<rearming_watch> semaphore_call::make_watch(std::string path, wat
                                             });
 }
 
-/// The sweeps come first, so that the next contender finds these nodes deleted.
+/// The rules decide the sweeps before, so that the next contender finds the permit nodes deleted.
 void semaphore_call::carry_out(const rules::permit_act::leave&) {
     if (const auto turn = std::exchange(waiting_, 0))
         return client()->node_budget().stop_waiting(turn);
@@ -50,13 +50,13 @@ void semaphore_call::carry_out(const rules::permit_act::create& a) {
             data,
             {.mode = create_mode::ephemeral_sequential, .acl = lock_->queue.acl, .ttl = {}}},
         [self = self(), id = a.id](const native::reply& r) {
-            self->report(
-                &rules::permits::created, id,
-                rules::permits::created_answer{.result = rules::judge(rules::request::create, r.rc),
-                                               .code = r.rc,
-                                               .name = rules::name_of(r.value)});
+            self->report(&rules::permits::created, id,
+                         rules::permits::created_answer{
+                             .result = rules::judge(rules::request_kind::create, r.rc),
+                             .code = r.rc,
+                             .name = rules::name_of(r.value)});
         },
-        [this] { return !settled_; }); // the answer keeps the call
+        [this] { return !settled_; }); // the answer keeps the call alive
 }
 
 void semaphore_call::carry_out(const rules::permit_act::list& a) {
@@ -74,7 +74,7 @@ void semaphore_call::carry_out(const rules::permit_act::list& a) {
         for (const auto& orphan : rules::orphans(names, client.claims()))
             client.sweeper().remove(self->path_of(orphan), *rules::own_id(orphan, client.claims()),
                                     0);
-        const auto result = rules::judge(rules::request::list, code);
+        const auto result = rules::judge(rules::request_kind::list, code);
         self->report(&rules::permits::listed, number,
                      rules::permits::looked_answer{result, code, watched}, names);
     };
@@ -94,7 +94,7 @@ void semaphore_call::carry_out(const rules::permit_act::read_permits& a) {
             });
     watch_permits(*client(), lock_, counter_watch_,
                   [self = self(), number = a.number](const permits_answer& said) {
-                      const auto result = rules::judge(rules::request::list, said.code);
+                      const auto result = rules::judge(rules::request_kind::list, said.code);
                       self->report(&rules::permits::permits_read, number,
                                    rules::permits::looked_answer{result, said.code, said.watched},
                                    said.permits);
@@ -121,13 +121,13 @@ void semaphore_call::carry_out(const rules::permit_act::watch_own& a) {
         lane::lock_work, requests::get{watch->path(), waiter != 0},
         [self = self(), watch, waiter, id = a.id](const native::reply& r) {
             const bool watched = watch->answered(waiter, r.rc == 0);
-            const auto result = rules::judge(rules::request::look, r.rc);
+            const auto result = rules::judge(rules::request_kind::look, r.rc);
             self->report(&rules::permits::own_watched, id,
                          rules::permits::looked_answer{result, r.rc, watched});
         });
 }
 
-/// Its bytes go along, unless another will take its place.
+/// The sweeper releases the bytes, unless the call will create another permit node instead.
 void semaphore_call::carry_out(const rules::permit_act::sweep& a) {
     const auto bytes = settled_ ? std::min(bytes_each_, bytes_) : 0;
     bytes_ -= bytes;

@@ -7,12 +7,12 @@
 
 namespace paddock::detail {
 
-/// A semaphore, as its acquisitions share it; it does not change.
+/// The description of a semaphore, which its calls share. It does not change.
 struct semaphore_lock {
-    fair_lock queue;          ///< whoever acquires stands in this queue
-    std::string directory;    ///< of the leases
-    std::int32_t permits = 0; ///< how many there are, or the seed of their counter
-    std::string counter;      ///< path of the node that says how many there are; empty: it is fixed
+    fair_lock queue;          ///< the queue that every call joins first
+    std::string directory;    ///< of the permit nodes
+    std::int32_t permits = 0; ///< the number of permits, or the initial value of the counter
+    std::string counter;      ///< path of the node with the number of permits; empty: fixed
 
     bool fixed() const noexcept { return counter.empty(); }
 };

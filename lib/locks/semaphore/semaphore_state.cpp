@@ -11,7 +11,7 @@ namespace paddock::detail {
 
 namespace {
 
-/// One call of state(): three looks side by side.
+/// One call of state(): three reads at the same time.
 struct overview : std::enable_shared_from_this<overview> {
     overview(std::shared_ptr<const semaphore_lock> of, pending_call_ptr<semaphore_state> one)
         : lock(std::move(of)), call(std::move(one)) {}
@@ -27,9 +27,9 @@ struct overview : std::enable_shared_from_this<overview> {
                         [self = shared_from_this()](error_code why, std::vector<contender> all) {
                             for (auto& one : all) {
                                 one.holder = true;
-                                one.token = {}; // its guard has none
+                                one.token = {}; // a permit has no fencing token
                             }
-                            self->found.leases = std::move(all);
+                            self->found.holders = std::move(all);
                             self->done(why);
                         });
         read_contenders({client, lock->queue.directory, lock->queue.names},
@@ -38,7 +38,7 @@ struct overview : std::enable_shared_from_this<overview> {
                                 one.holder = false;
                                 one.token = {};
                             }
-                            self->found.acquiring = std::move(all);
+                            self->found.waiters = std::move(all);
                             self->done(why);
                         });
         look_for_permits();
@@ -50,7 +50,7 @@ struct overview : std::enable_shared_from_this<overview> {
         auto& client = *lock->queue.client;
         if (client.closed()) return done(client.close_reason());
         look_at_permits(client, *lock, [self = shared_from_this()](const permits_answer& said) {
-            const auto result = rules::judge(rules::request::look, said.code);
+            const auto result = rules::judge(rules::request_kind::look, said.code);
             if (result == rules::outcome::lost || result == rules::outcome::not_sent)
                 return self->look_for_permits();
             self->found.permits = said.permits;

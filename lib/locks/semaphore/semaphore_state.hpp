@@ -9,7 +9,7 @@
 
 namespace paddock::detail {
 
-/// Looks at the leases, at the queue of those who acquire, and at the counter.
+/// Reads the permit nodes, the queue and the counter.
 void find_state(std::shared_ptr<const semaphore_lock> of,
                 handler<void(error_code, semaphore_state)> h);
 

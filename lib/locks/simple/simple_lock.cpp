@@ -33,7 +33,7 @@ void simple_resource::when_deleted(unique_function<void(error_code)> gone) {
 }
 
 void simple_resource::hold_ended(error_code why) {
-    if (why == errc::node_deleted) lock_->report(&simple::gone, id_); // verify() has found out
+    if (why == errc::node_deleted) lock_->report(&simple::gone, id_); // verify() has read it
 }
 
 simple_lock::~simple_lock() {
@@ -44,7 +44,7 @@ simple_lock::~simple_lock() {
     });
 }
 
-/// Only now: the constructor may run in any thread.
+/// Not in the constructor, which may run on any thread.
 void simple_lock::start() {
     if (std::exchange(started_, true)) return;
     rules_.emplace(
@@ -64,7 +64,7 @@ void simple_lock::start() {
 
 void simple_lock::join(rules::caller_key& key, caller call) {
     start();
-    key = ++last_; // before the rules may answer
+    key = ++last_; // before the rules can complete the call
     const bool immediate = call->only_if_free();
     callers_.emplace(key, std::move(call));
     report(&simple::join, key, immediate);
@@ -91,7 +91,7 @@ bool simple_lock::of_session(const native::reply& r) const {
     return r.stat && r.stat->ephemeral_owner == core_.session_id();
 }
 
-/// Of both, in the budget of nodes.
+/// The bytes of both nodes in the node budget.
 std::size_t simple_lock::node_bytes() const {
     constexpr std::size_t length_fields = 8;
     return terms_.path.size() + marker(0).size() + length_fields;
@@ -102,7 +102,7 @@ void simple_lock::carry_out(const rules::simple_act::glance& a) {
     core_.dispatcher().submit(lane::user, requests::exists{terms_.path},
                               [self = shared_from_this(), key = a.key](const native::reply& r) {
                                   self->report(&simple::glanced, key,
-                                               rules::judge(rules::request::look, r.rc), r.rc);
+                                               rules::judge(rules::request_kind::look, r.rc), r.rc);
                               });
 }
 
@@ -131,9 +131,11 @@ void simple_lock::carry_out(const rules::simple_act::race& a) {
         requests::multi{{op::create{marker(a.id), data_, create_mode::ephemeral, terms_.acl},
                          op::create{terms_.path, data_, create_mode::ephemeral, terms_.acl}}},
         [self = shared_from_this(), id = a.id](const native::reply& r) {
-            self->report(&simple::raced, id, rules::judge(rules::request::create, r.rc), r.rc);
+            self->report(&simple::raced, id, rules::judge(rules::request_kind::create, r.rc), r.rc);
         },
-        [this, id = a.id] { return rules_ && rules_->wants(id); }); // the answer keeps the lock
+        [this, id = a.id] {
+            return rules_ && rules_->wants(id);
+        }); // the answer keeps the lock alive
 }
 
 void simple_lock::carry_out(const rules::simple_act::look& a) {
@@ -143,7 +145,7 @@ void simple_lock::carry_out(const rules::simple_act::look& a) {
         [self = shared_from_this(), waiter, number = a.number](const native::reply& r) {
             self->report(
                 &simple::looked, number,
-                simple::looked_answer{.result = rules::judge(rules::request::look, r.rc),
+                simple::looked_answer{.result = rules::judge(rules::request_kind::look, r.rc),
                                       .code = r.rc,
                                       .ours = r.value == self->data_,
                                       .of_session = self->of_session(r),
@@ -189,7 +191,7 @@ void simple_lock::carry_out(const rules::simple_act::lose& a) {
         held->end(a.session_ended ? errc::session_expired : errc::node_deleted);
 }
 
-/// What became of a call, unless it has ended before.
+/// Completes a call, unless it was completed before.
 void simple_lock::finish(rules::caller_key key, error_code why, guard what) {
     const auto it = callers_.find(key);
     if (it == callers_.end()) return;

@@ -21,11 +21,11 @@ namespace paddock::detail {
 
 class simple_lock;
 
-/// What the nodes of a simple_mutex are like; it does not change.
+/// The description of a simple_mutex. It does not change.
 struct simple_terms {
     std::shared_ptr<core> client;
-    std::string directory; ///< where the marker stands; below the client's root
-    std::string path;      ///< of the lock's node, likewise
+    std::string directory; ///< of the marker; begins with the client's root
+    std::string path;      ///< of the lock's node; begins with the client's root
     metadata data;
     paddock::acl acl;
     bool persistent_parents = false;
@@ -45,10 +45,10 @@ private:
     bool known_taken() const override;
 
     std::shared_ptr<simple_lock> lock_;
-    rules::caller_key key_ = 0; ///< what the lock calls it
+    rules::caller_key key_ = 0; ///< its key in the rules
 };
 
-/// What a guard of a simple_mutex holds: two nodes that were made together.
+/// The two nodes of a guard of a simple_mutex, which one multi has created.
 class simple_resource final : public held_resource {
 public:
     simple_resource(std::shared_ptr<simple_lock> of, rules::node_id id, std::string marker)
@@ -61,10 +61,10 @@ public:
 private:
     std::shared_ptr<simple_lock> lock_;
     rules::node_id id_;
-    std::string marker_; ///< its path
+    std::string marker_; ///< the path of the marker
 };
 
-/// A simple_mutex and its copies. Carries out what rules::simple decides. On the strand.
+/// A simple_mutex and its copies: the driver of rules::simple. Strand only.
 class simple_lock final : public session_listener,
                           public rules_driver<simple_lock, rules::simple>,
                           public std::enable_shared_from_this<simple_lock> {
@@ -117,8 +117,8 @@ private:
     bool started_ = false;
     std::map<rules::caller_key, caller> callers_;
     rules::caller_key last_ = 0;
-    budget::waiter_id waiting_ = 0; ///< for the budget
-    std::string data_;              ///< of the nodes of the present race
+    budget::waiter_id waiting_ = 0; ///< for the node budget
+    std::string data_;              ///< the data of the present race's nodes
     std::shared_ptr<rearming_watch> watch_;
     std::weak_ptr<hold> hold_;
 };
