@@ -20,16 +20,16 @@ asio::awaitable<void> migrate(std::string servers, std::string name) {
 
     if (const auto other = co_await lock.holder(); other)
         std::cout << name << " sees that " << other->label << " holds " << other->path << '\n';
-    paddock::guard hold = co_await lock.lock();
-    std::cout << name << " migrates, token " << hold.fencing_token().zxid << '\n';
+    paddock::guard guard = co_await lock.lock();
+    std::cout << name << " migrates, token " << guard.fencing_token().zxid << '\n';
 
     // Executed only while the lock's node and its marker exist.
     std::vector<paddock::operation> steps{paddock::op::create{"/app/migrated-by-" + name}};
     const auto [failed, results] =
-        co_await hold.transaction(steps, asio::as_tuple(asio::use_awaitable));
+        co_await guard.transaction(steps, asio::as_tuple(asio::use_awaitable));
     if (failed && failed != paddock::zk_errc::node_exists) throw paddock::system_error(failed);
     std::cout << name << (failed ? " finds it done before\n" : " is done\n");
-    co_await hold.unlock();
+    co_await guard.unlock();
     co_await zk.close();
 }
 

@@ -39,8 +39,8 @@ struct change {
 };
 
 asio::awaitable<void> order(paddock::client& zk, paddock::mutex mutex, goods wanted, bool kick) {
-    paddock::guard hold = co_await mutex.lock();
-    const auto draft = "stock-" + std::to_string(hold.fencing_token().zxid); // unique to this hold
+    paddock::guard guard = co_await mutex.lock();
+    const auto draft = "stock-" + std::to_string(guard.fencing_token().zxid); // unique to this hold
     paddock::guarded_steps<change> steps;
     steps.record = [&]() -> asio::awaitable<change> {
         const auto now = co_await zk.get("/stock-of-goods");
@@ -51,7 +51,7 @@ asio::awaitable<void> order(paddock::client& zk, paddock::mutex mutex, goods wan
             if ((c.stock[item] -= count) < 0) throw std::runtime_error("too few " + item);
             save(draft, c.stock);
         }
-        if (kick) co_await zk.remove(std::string(hold.path()), -1); // as an administrator may
+        if (kick) co_await zk.remove(std::string(guard.path()), -1); // as an administrator may
     };
     steps.commit = [&](change& c) -> std::vector<paddock::operation> { // if as it was read
         return {paddock::op::set{"/stock-of-goods", draft, c.version}};
@@ -60,7 +60,7 @@ asio::awaitable<void> order(paddock::client& zk, paddock::mutex mutex, goods wan
         std::filesystem::remove(draft); // and nothing else: the next holder may be at work
         co_return;
     };
-    const auto result = co_await paddock::guarded(hold, std::move(steps));
+    const auto result = co_await paddock::guarded(guard, std::move(steps));
     const bool restored = result.outcome == paddock::guarded_outcome::restored;
     std::cout << (result ? "sold\n" : restored ? "rolled back\n" : "in doubt\n");
 }

@@ -50,30 +50,30 @@ void sell(const std::string& seller, int rest, paddock::fencing_token mine) {
 asio::awaitable<void> next_holder(std::string servers, bool& has_read) {
     paddock::client zk(co_await asio::this_coro::executor, servers);
     paddock::mutex mutex(zk, "/locks/tickets");
-    paddock::guard hold =
+    paddock::guard guard =
         co_await mutex.lock(); // suspended until the other holder's session has expired
-    const int found = tickets_for(hold.fencing_token());
+    const int found = tickets_for(guard.fencing_token());
     has_read = true;
     co_await zk.exists("/"); // now the other holder goes on, and writes late
-    sell("the next holder", found - 1, hold.fencing_token());
+    sell("the next holder", found - 1, guard.fencing_token());
 }
 
 asio::awaitable<void> first_holder(std::string servers) {
     const paddock::client_options options{.session_timeout = std::chrono::seconds(2)};
     paddock::client zk(co_await asio::this_coro::executor, servers, options);
     paddock::mutex mutex(zk, "/locks/tickets");
-    paddock::guard hold = co_await mutex.lock();
-    const int found = tickets_for(hold.fencing_token());
-    std::cout << "the first holder, before its pause: valid " << hold.valid() << '\n';
+    paddock::guard guard = co_await mutex.lock();
+    const int found = tickets_for(guard.fencing_token());
+    std::cout << "the first holder, before its pause: valid " << guard.valid() << '\n';
     // Its event loop stands still, as if the process was stopped, until the next one has read.
     asio::io_context other;
     bool has_read = false;
     auto next = co_spawn(other, next_holder(servers, has_read), asio::use_future);
     while (!has_read && other.run_one() > 0) {
     }
-    std::cout << "the first holder, after its pause: valid " << hold.valid() << '\n';
+    std::cout << "the first holder, after its pause: valid " << guard.valid() << '\n';
     // To ask valid() first is no protection: the pause may come right after the answer.
-    sell("the first holder", found - 1, hold.fencing_token());
+    sell("the first holder", found - 1, guard.fencing_token());
     other.run();
     next.get();
 }

@@ -16,9 +16,9 @@ namespace asio = boost::asio;
 asio::awaitable<void> print(std::string servers) {
     paddock::client zk(co_await asio::this_coro::executor, servers);
     paddock::mutex mutex(zk, "/locks/printer");
-    paddock::guard hold = co_await mutex.lock(); // suspended until it is our turn; no thread waits
-    std::cout << "holding " << hold.path() << '\n';
-} // releases the lock and ends the session; `co_await hold.unlock()` would wait for it
+    paddock::guard guard = co_await mutex.lock(); // suspended until it is our turn; no thread waits
+    std::cout << "holding " << guard.path() << '\n';
+} // releases the lock and ends the session; `co_await guard.unlock()` would wait for it
 int main(int argc, char** argv) {
     asio::io_context io;
     auto done = co_spawn(io, print(argc > 1 ? argv[1] : "localhost:2181"), asio::use_future);

@@ -53,15 +53,15 @@ asio::awaitable<void> node(experiment& e, int number) {
     co_await zk.connect();
 
     const auto asked = std::chrono::steady_clock::now();
-    paddock::guard hold = co_await (mutex.lock() && tell_place(mutex, name));
+    paddock::guard guard = co_await (mutex.lock() && tell_place(mutex, name));
     e.waits.push_back(std::chrono::steady_clock::now() - asked);
     std::printf("%-8s leads, token %lld\n", name.c_str(),
-                static_cast<long long>(hold.fencing_token().zxid));
+                static_cast<long long>(guard.fencing_token().zxid));
 
     asio::steady_timer work(executor, 50ms);
     co_await work.async_wait(asio::use_awaitable);
     std::printf("%-8s unlocks\n", name.c_str());
-    co_await hold.unlock();
+    co_await guard.unlock();
     co_await zk.close();
 }
 

@@ -13,12 +13,29 @@ namespace asio = boost::asio;
 using namespace asio::experimental::awaitable_operators;
 using namespace std::chrono_literals;
 
+asio::awaitable<void> write_report() {
+    std::cout << "and now it is ours\n";
+    co_return;
+}
+
+//[limit
+asio::awaitable<void> report(paddock::mutex& mutex) {
+    paddock::guard guard = co_await mutex.try_lock_for(1s);
+    if (!guard) { // another contender had the lock all the time
+        std::cout << "another was faster\n";
+        co_return;
+    }
+    co_await guard.run(write_report); // a coroutine, which is cancelled when the lock is lost
+    co_await guard.unlock();          // waits until the lock's node is deleted
+}
+//]
+
 asio::awaitable<void> work(std::string servers) {
     const auto executor = co_await asio::this_coro::executor;
     paddock::client zk(executor, servers);
     paddock::mutex mutex(zk, "/locks/report");
     paddock::mutex same(zk, "/locks/report");
-    paddock::guard hold = co_await mutex.lock();
+    paddock::guard guard = co_await mutex.lock();
 
     // Once, without waiting; nothing is written when the lock is taken.
     if (paddock::guard second = co_await same.try_lock(); !second) std::cout << "it is taken\n";
@@ -32,10 +49,8 @@ asio::awaitable<void> work(std::string servers) {
     auto outcome = co_await (same.lock() || closing_time.async_wait(asio::use_awaitable));
     if (outcome.index() == 1) std::cout << "closing time came first\n";
 
-    co_await hold.unlock();
-    paddock::guard now_ours = co_await same.try_lock_for(1s);
-    std::cout << (now_ours ? "and now it is ours\n" : "another was faster\n");
-    if (now_ours) co_await now_ours.unlock(); // an empty guard has nothing to release
+    co_await guard.unlock();
+    co_await report(same);
     co_await zk.close();
 }
 

@@ -20,18 +20,18 @@ int price = 100; // what is shared
 
 //[shared
 asio::awaitable<void> reader(paddock::shared_mutex prices, int number) {
-    paddock::guard hold = co_await prices.lock_shared();
+    paddock::guard guard = co_await prices.lock_shared();
     std::cout << "reader " << number << " sees " << price << '\n';
-    co_await hold.unlock();
+    co_await guard.unlock();
 }
 
 asio::awaitable<void> writer(paddock::shared_mutex prices) {
-    paddock::guard hold = co_await prices.lock();
+    paddock::guard guard = co_await prices.lock();
     price += 10;
     std::cout << "the writer makes it " << price << '\n';
-    co_await hold.downgrade(); // readers may come in, writers may not
+    co_await guard.downgrade(); // readers may come in, writers may not
     std::cout << "the writer still sees " << price << '\n';
-    co_await hold.unlock();
+    co_await guard.unlock();
 }
 //]
 

@@ -19,10 +19,10 @@ using namespace asio::experimental::awaitable_operators;
 namespace {
 
 //[holder
-asio::awaitable<void> obliging(paddock::guard hold) {
-    co_await hold.revoke_requested(); // a client, or Curator's Revoker, asks for the lock
+asio::awaitable<void> obliging(paddock::guard guard) {
+    co_await guard.revoke_requested(); // a client, or Curator's Revoker, asks for the lock
     std::cout << "the holder gets the request, and releases the lock\n";
-    co_await hold.unlock();
+    co_await guard.unlock();
 }
 //]
 
@@ -39,9 +39,9 @@ asio::awaitable<void> impatient(paddock::mutex mutex) {
         const std::size_t now = co_await place.next_change();
         std::cout << "ahead of us now: " << now << '\n';
     }
-    paddock::guard hold = co_await place.acquired();
+    paddock::guard guard = co_await place.acquired();
     std::cout << "our turn\n";
-    co_await hold.unlock();
+    co_await guard.unlock();
 }
 //]
 
@@ -50,8 +50,8 @@ asio::awaitable<void> run(std::string servers) {
     paddock::mutex_options options;
     options.label = "nightly build";
     paddock::mutex mutex(zk, "/samples/builds", options);
-    paddock::guard hold = co_await mutex.lock();
-    co_await (obliging(std::move(hold)) && impatient(mutex));
+    paddock::guard guard = co_await mutex.lock();
+    co_await (obliging(std::move(guard)) && impatient(mutex));
     co_await zk.close();
 }
 

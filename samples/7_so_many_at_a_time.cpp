@@ -24,13 +24,13 @@ int running = 0;
 
 //[download
 asio::awaitable<void> download(paddock::semaphore& slots, int weight) {
-    paddock::guard hold = co_await slots.acquire(weight); // all or none
+    paddock::guard guard = co_await slots.acquire(weight); // all or none
     running += weight;
     std::cout << "takes " << weight << ", in use " << running << '\n';
     asio::steady_timer transfer(co_await asio::this_coro::executor, 30ms);
     co_await transfer.async_wait(asio::use_awaitable);
     running -= weight;
-    co_await hold.unlock(); // releases all of them
+    co_await guard.unlock(); // releases all of them
 }
 //]
 

@@ -20,16 +20,16 @@ public:
     accounts(const paddock::client& zk) : mutex_(zk, "/locks/accounts") {}
 
     asio::awaitable<void> book(std::string what, paddock::owner caller) {
-        paddock::guard hold = co_await mutex_.lock(caller);
+        paddock::guard guard = co_await mutex_.lock(caller);
         std::cout << name_of(caller) << " books " << what << '\n';
     }
 
     asio::awaitable<void> transfer(paddock::owner caller) {
-        paddock::guard hold = co_await mutex_.lock(caller); // no owner comes in between
+        paddock::guard guard = co_await mutex_.lock(caller); // no owner comes in between
         co_await book("a withdrawal", caller);
         co_await pause(20ms);
         co_await book("a deposit", caller);
-        co_await hold.unlock();
+        co_await guard.unlock();
     }
 
 private:

@@ -24,12 +24,12 @@ struct account {
 
 asio::awaitable<void> transfer(account& from, account& to, int amount) {
     const std::vector<paddock::mutex> both{from.lock, to.lock};
-    paddock::guard_set hold = co_await paddock::lock_all(both);
+    paddock::guard_set guards = co_await paddock::lock_all(both);
     from.balance -= amount;
     to.balance += amount;
-    // hold[0] is the guard of `from`, hold[1] that of `to`: each has a token to fence with.
-    std::cout << "moved " << amount << ", token " << hold[0].fencing_token().zxid << '\n';
-    co_await hold.unlock();
+    // guards[0] is the guard of `from`, guards[1] that of `to`: each has a token to fence with.
+    std::cout << "moved " << amount << ", token " << guards[0].fencing_token().zxid << '\n';
+    co_await guards.unlock();
 }
 
 asio::awaitable<void> work(std::string servers) {
@@ -42,7 +42,7 @@ asio::awaitable<void> work(std::string servers) {
     // All or nothing, within one limit for all of them together.
     const std::vector<paddock::mutex> all{anna.lock, bert.lock, cleo.lock};
     paddock::guard busy = co_await cleo.lock.lock();
-    if (auto hold = co_await paddock::try_lock_all_for(all, 50ms); !hold)
+    if (auto guards = co_await paddock::try_lock_all_for(all, 50ms); !guards)
         std::cout << "one of them is taken, so none is held\n";
     co_await busy.unlock();
     co_await zk.close();

@@ -43,14 +43,14 @@ public:
     /// Releases the lock that this guard holds, as the destructor does.
     guard& operator=(guard&&) noexcept;
     /// Releases the lock in the background. Never throws, blocks or allocates. The client repeats
-    /// the delete of the lock's node until it is done or the session is over.
+    /// the delete of the lock's node until it is done or the session has ended.
     ~guard();
 
     /// Whether the guard has a hold, lost or not.
     explicit operator bool() const noexcept { return hold_ != nullptr; }
 
     /// Whether the caller certainly holds the lock: true until the lease ends, unless the client
-    /// learns before that the session is over or that another client has deleted the node, or the
+    /// learns before that the session has ended or that another client has deleted the node, or the
     /// hold ends otherwise. Once false, it stays false. The function compares the clock with one
     /// atomic and needs no event: the answer is right while the event loop is blocked, and after a
     /// suspension of the process or the machine.
@@ -70,7 +70,7 @@ public:
     /// store uses it: claim, then read.
     paddock::fencing_token fencing_token() const noexcept;
 
-    /// Waits until the hold is over, and returns the reason:
+    /// Waits until the hold has ended, and returns the reason:
     /// `const error_code why = co_await guard.lost();`. After `lease_lapsed` and `revoked` the
     /// lock's node stays until the guard is unlocked or destroyed, because the caller's code may
     /// still be at work.
@@ -195,7 +195,7 @@ public:
     ///
     /// Errors: `errc::lock_lost` when the hold was lost before; `errc::outcome_unknown` after two
     /// session timeouts without contact to the ensemble. In any case the client repeats the delete
-    /// until it is done or the session is over.
+    /// until it is done or the session has ended.
     ///
     /// Cancellation safety: total and terminal; ends the wait, never the delete.
     ///

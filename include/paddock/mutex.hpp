@@ -97,11 +97,11 @@ public:
                                                          &start_try_lock, impl_);
     }
 
-    /// Waits for the lock for at most `limit`. Then the operation completes with an empty guard if
-    /// the client is connected, or if it saw that the lock was taken and its lease has not lapsed
-    /// since; otherwise with `errc::not_connected`. The limit includes connecting, retries and
-    /// waiting. Every duration is valid; one that is too long for a clock means no limit. With zero
-    /// or less the operation is a try_lock().
+    /// Waits for the lock for at most `limit`. Then the operation completes with an empty guard. If
+    /// the client is not connected, it completes with `errc::not_connected`, unless the client
+    /// learned during its present lease that the lock was taken. The limit includes connecting,
+    /// retries and waiting. Every duration is valid; one that is too long for a clock means no
+    /// limit. With zero or less the operation is a try_lock().
     ///
     /// Completion signature: `void(error_code, guard)`.
     ///
@@ -144,7 +144,7 @@ public:
             get_executor(), std::forward<Token>(token), &start_contenders, impl_);
     }
 
-    /// Enters the queue, and completes as soon as the client knows the contender's position, before
+    /// Joins the queue, and completes as soon as the client knows the contender's position, before
     /// the lock is free: see ticket.
     ///
     /// Completion signature: `void(error_code, ticket)`.

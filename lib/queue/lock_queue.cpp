@@ -74,12 +74,12 @@ void lock_queue::release(rules::contender_key key) { report(&rules::queue::relea
 
 void lock_queue::downgrade(rules::contender_key key) { report(&rules::queue::downgrade, key); }
 
-void lock_queue::watch_first(bool begin) {
-    watching_first_ += begin ? 1 : -1;
+void lock_queue::watch_first(bool on) {
+    watching_first_ += on ? 1 : -1;
     report(&rules::queue::watch_first, watching_first_ > 0);
 }
 
-void lock_queue::outside_hold(bool begin) { report(&rules::queue::outside_hold, begin); }
+void lock_queue::outside_hold(bool on) { report(&rules::queue::outside_hold, on); }
 
 std::string lock_queue::path_of(rules::contender_key key) const {
     const auto name = rules_ ? rules_->name_of(key) : std::string_view();

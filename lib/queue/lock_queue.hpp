@@ -66,11 +66,11 @@ public:
     std::size_t entry_bytes(const rules::contender_terms& how) const;
 
     /// While there is an observer, every change calls queue_changed() of every contender.
-    void observe(bool begin) { observers_ += begin ? 1 : -1; }
+    void observe(bool on) { observers_ += on ? 1 : -1; }
     /// While there is such a request, the first node of the queue is watched, too.
-    void watch_first(bool begin);
+    void watch_first(bool on);
     /// As rules::queue::outside_hold().
-    void outside_hold(bool begin);
+    void outside_hold(bool on);
     /// As rules::queue::ahead_of().
     std::optional<std::size_t> ahead_of(rules::contender_key key) const {
         return rules_ ? rules_->ahead_of(key) : std::nullopt;

@@ -1,6 +1,5 @@
 // Carries out what the rules decide.
 #include "queue/lock_queue.hpp"
-#include "queue/parents.hpp"
 #include "rules/paths.hpp"
 #include "session/call.hpp"
 #include "session/listing.hpp"
@@ -120,7 +119,7 @@ void lock_queue::carry_out(const rules::queue_act::grant& a) {
 }
 
 void lock_queue::watch_held_node(rules::contender_key key) {
-    if (entries_.contains(key)) report(&rules::queue::guard_own, key);
+    if (entries_.contains(key)) report(&rules::queue::watch_hold, key);
 }
 
 void lock_queue::carry_out(const rules::queue_act::give_up& a) {

@@ -2,8 +2,8 @@
 
 namespace paddock::detail {
 
-std::shared_ptr<lock_queue> lock_queues::find(const std::string& directory,
-                                              const rules::naming& names) {
+std::shared_ptr<lock_queue> lock_queues::get(const std::string& directory,
+                                             const rules::naming& names) {
     auto& known = queues_[{directory, names.marker()}];
     if (auto living = known.lock()) return living;
     auto made = std::make_shared<lock_queue>(core_, directory, names);

@@ -16,7 +16,7 @@ class lock_queues final : public session_listener {
 public:
     explicit lock_queues(core& client) : core_(client) {} ///< for core::use()
 
-    std::shared_ptr<lock_queue> find(const std::string& directory, const rules::naming& names);
+    std::shared_ptr<lock_queue> get(const std::string& directory, const rules::naming& names);
 
     void on_connected() override;
     void on_suspended() override;

@@ -34,8 +34,8 @@ inline error_code failure_of(rules::common_act::why reason, int code) {
 }
 
 /// Connects one set of rules with the client: reports every event to the rules, and carries out the
-/// actions that they decide, in their order. A driver derives from it and has
-///   - a carry_out() for each action that is not here,
+/// actions that they decide, in their order. A driver derives from it, is its friend, and has
+///   - a carry_out() for each action that is not here, and `using rules_driver::carry_out`,
 ///   - self(), a shared pointer to itself,
 ///   - directory() and persistent_parents(), for make_parents,
 ///   - lock_name(), for the log, if its rules find contenders that wait for themselves,
@@ -44,8 +44,8 @@ inline error_code failure_of(rules::common_act::why reason, int code) {
 template <typename Driver, typename Rules>
 class rules_driver {
 public:
-    /// Reports one event, then carries out what the rules decide. Once the client has closed there
-    /// are no rules, and events have no effect.
+    /// Reports one event, then carries out what the rules decide. Events have no effect before
+    /// make_rules(), and once the client has closed.
     template <typename Event, typename... Args>
     void report(Event event, Args&&... args) {
         if (!rules_) return;
@@ -60,6 +60,13 @@ public:
 protected:
     explicit rules_driver(core& client) : core_(client) {}
     ~rules_driver() = default;
+
+    /// Makes the rules, and reports the connection if there is one.
+    template <typename... Args>
+    void make_rules(Args&&... args) {
+        rules_.emplace(std::forward<Args>(args)...);
+        if (core_.state() == client_state::connected) on_connected();
+    }
 
     void carry_out() {
         if (std::exchange(carrying_out_, true)) return; // the outer call's loop takes new actions

@@ -4,11 +4,12 @@
 
 namespace paddock::rules {
 
-lease_timing lease_timing_of(boot_clock::duration timeout, const lease_wishes& wishes) noexcept {
+lease_timing lease_timing_of(boot_clock::duration timeout,
+                             const lease_settings& settings) noexcept {
     lease_timing t;
     t.timeout = timeout;
     // A leader that is cut off from its followers answers syncs for longer than a tick.
-    const auto report_delay = wishes.by_sync ? wishes.tick * 3 / 2 : wishes.tick;
+    const auto report_delay = settings.by_sync ? settings.tick * 3 / 2 : settings.tick;
     t.gap = std::max(timeout / 4, report_delay) + timeout / 20;
     // Two beats are slightly longer than the usual gap, which leaves time for the answer. So each
     // proof counts from the last heartbeat but one, and more than half of the timeout remains.
@@ -16,8 +17,8 @@ lease_timing lease_timing_of(boot_clock::duration timeout, const lease_wishes& w
     t.patience = timeout / 3;
     // Limits margin and least to what a healthy lease has left; more would prevent every grant.
     const auto most = std::max(timeout - t.gap - 2 * t.beat, timeout / 50);
-    t.margin = std::min(wishes.margin, most / 2);
-    const auto least = wishes.least > wishes.least.zero() ? wishes.least : timeout / 4;
+    t.margin = std::min(settings.margin, most / 2);
+    const auto least = settings.least > settings.least.zero() ? settings.least : timeout / 4;
     t.least = std::min(least, most - t.margin);
     return t;
 }

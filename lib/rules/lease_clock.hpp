@@ -10,8 +10,9 @@ namespace paddock::rules {
 /// ensemble's tickTime, if that is known.
 struct lease_timing {
     boot_clock::duration timeout{};
-    /// A server reports the sessions that it has heard of to the leader every half tick. So a touch
-    /// counts for a proof only if it was answered at least this long before the proof was sent.
+    /// A server reports the sessions that have sent it a request to the leader every half tick. So
+    /// a touch counts for a proof only if it was answered at least this long before the proof was
+    /// sent.
     boot_clock::duration gap{};
     boot_clock::duration beat{};     ///< between two heartbeats
     boot_clock::duration patience{}; ///< after which an unanswered read counts as a dead connection
@@ -19,22 +20,22 @@ struct lease_timing {
     boot_clock::duration least{};    ///< the validity that a new hold needs
 };
 
-struct lease_wishes {
+struct lease_settings {
     boot_clock::duration tick{};   ///< zero: not known
     boot_clock::duration margin{}; ///< as above
     boot_clock::duration least{};  ///< zero: a quarter of the timeout
     bool by_sync = false;          ///< proofs are syncs, which the leader answers without a quorum
 };
 
-lease_timing lease_timing_of(boot_clock::duration timeout, const lease_wishes& wishes) noexcept;
+lease_timing lease_timing_of(boot_clock::duration timeout, const lease_settings& settings) noexcept;
 
 /// Computes until when a session is certainly alive, by the local clock.
 ///
-/// A *touch* is any answered request: the connected server has heard of the session, and will
-/// report that to the leader. That alone proves nothing, because a server that is cut off from the
-/// others goes on answering reads. A *proof* is an answered write: a quorum has agreed that the
-/// session was alive then. A touch that reached the leader before the proof extends the session: it
-/// lives for its timeout from when that touch was sent.
+/// A *touch* is any answered request: the connected server has received a request of the
+/// session, and will report that to the leader. That alone proves nothing, because a server that is
+/// cut off from the others goes on answering reads. A *proof* is an answered write: a quorum has
+/// agreed that the session was alive then. A touch that reached the leader before the proof extends
+/// the session: it lives for its timeout from when that touch was sent.
 class lease_clock {
 public:
     explicit lease_clock(const lease_timing& timing) : timing_(timing) {}

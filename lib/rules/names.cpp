@@ -13,7 +13,7 @@ constexpr std::string_view kazoo_marker = "__lock__";
 constexpr std::string_view marker_end =
     "-marker"; // ends without digits, so that no recipe takes it for a contender
 constexpr std::size_t curator_id = 36;
-constexpr std::size_t go_id = 32;
+constexpr std::size_t short_id = 32;
 
 bool is_hex(std::string_view text) noexcept {
     return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
@@ -47,12 +47,12 @@ std::optional<std::int32_t> after_marker(std::optional<std::string_view> rest,
     return printed_number(rest->substr(marker.size()));
 }
 
-/// The same for a name that begins with 32 hex digits and a dash: kazoo's Lock, configured with
+/// The part behind 32 hex digits and a dash: kazoo's Lock, configured with
 /// another recipe's marker.
 std::optional<std::string_view> after_digits(std::string_view child) noexcept {
-    if (child.size() <= go_id || child[go_id] != '-' || !is_hex(child.substr(0, go_id)))
+    if (child.size() <= short_id || child[short_id] != '-' || !is_hex(child.substr(0, short_id)))
         return std::nullopt;
-    return child.substr(go_id + 1);
+    return child.substr(short_id + 1);
 }
 
 /// The 32 hex digits of a name in kazoo's form, and the number that the ensemble appended.
@@ -61,10 +61,10 @@ struct kazoo_name {
     std::string_view number;
 };
 std::optional<kazoo_name> kazoo_parts(std::string_view child) noexcept {
-    if (child.size() < go_id || !is_hex(child.substr(0, go_id))) return std::nullopt;
-    const auto rest = child.substr(go_id);
+    if (child.size() < short_id || !is_hex(child.substr(0, short_id))) return std::nullopt;
+    const auto rest = child.substr(short_id);
     if (!rest.starts_with(kazoo_marker)) return std::nullopt;
-    return kazoo_name{child.substr(0, go_id), rest.substr(kazoo_marker.size())};
+    return kazoo_name{child.substr(0, short_id), rest.substr(kazoo_marker.size())};
 }
 
 } // namespace
@@ -88,7 +88,7 @@ std::string naming::prefix(const claims& ids, node_id id, role as, style whose) 
 
 std::optional<reading> naming::read(std::string_view child) const noexcept {
     for (const auto rest :
-         {after_id(child, curator_id), after_id(child, go_id), after_digits(child), {child}}) {
+         {after_id(child, curator_id), after_id(child, short_id), after_digits(child), {child}}) {
         if (const auto number = after_marker(rest, exclusive_))
             return reading{*number, role::exclusive};
         if (!has_shared()) continue;

@@ -19,7 +19,7 @@ enum class outcome {
     refused,  ///< will never succeed: the operation fails with the code
 };
 
-/// The only table of errors: maps every return code of the C client, for each kind of request.
+/// The table of errors for the requests of locks: maps every return code of the C client.
 outcome judge(request_kind what, int code) noexcept;
 
 /// connected() repeats a request that was not sent. If the answer arrives after connected(), it

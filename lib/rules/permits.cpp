@@ -27,9 +27,10 @@ void permits::admitted() {
     send_missing();
 }
 
-/// Without its node in the queue the next acquisition gets its turn, too. Two that wait for each
-/// other's permits would wait for ever, so this one gives its permit nodes up and joins again.
-void permits::place_lost() {
+/// Without its node in the queue the next call gets its turn, too. Two calls
+/// that wait for each other's permits would wait for ever, so this one gives its permit nodes up
+/// and joins again.
+void permits::queue_node_lost() {
     if (at_ != stage::acquiring) return;
     give_up_nodes();
     at_ = stage::queued;
@@ -38,11 +39,11 @@ void permits::place_lost() {
 
 void permits::excluded() {
     if (at_ != stage::queued) return;
-    at_ = stage::over;
+    at_ = stage::ended;
     leave_when_clear();
 }
 
-void permits::guard_own() {
+void permits::watch_hold() {
     watch_nodes_ = true;
     if (at_ != stage::held || !connected_) return;
     for (auto& one : nodes_)
@@ -63,7 +64,7 @@ void permits::connected() {
     for (auto& one : nodes_)
         if (one.own_watch == watching::asked || one.own_watch == watching::later)
             one.own_watch = watching::no;
-    if (watch_nodes_) guard_own();
+    if (watch_nodes_) watch_hold();
 }
 
 void permits::disconnected() {
@@ -75,7 +76,7 @@ void permits::expired() {
     connected_ = pausing_ = awaiting_lease_ = false;
     nodes_.clear(); // they ended with the session, and so did their ids
     unwanted_creates_.clear();
-    switch (std::exchange(at_, stage::over)) {
+    switch (std::exchange(at_, stage::ended)) {
     case stage::queued: // the queue rejoins by itself
         at_ = stage::queued;
         break;
@@ -135,7 +136,7 @@ void permits::fail(permit_act::why reason, int code) {
     finish();
 }
 
-/// Sweeps all permit nodes, and drops the watches of the acquisition.
+/// Sweeps all permit nodes, and drops the watches of the call.
 void permits::give_up_nodes() {
     for (const auto& one : std::exchange(nodes_, {})) {
         if (one.at == presence::exists) actions_.push_back(permit_act::sweep{one.id, one.name});
@@ -150,14 +151,14 @@ void permits::give_up_nodes() {
 }
 
 void permits::finish() {
-    give_up_nodes(); // before leave: the next acquisition must find the permits free
+    give_up_nodes(); // before leave: the next call must find the permits free
     if (at_ == stage::queued || at_ == stage::acquiring) actions_.push_back(permit_act::leave{});
-    at_ = stage::over;
+    at_ = stage::ended;
     leave_when_clear();
 }
 
 void permits::leave_when_clear() {
-    if (at_ != stage::over || !unwanted_creates_.empty() || std::exchange(out_sent_, true)) return;
+    if (at_ != stage::ended || !unwanted_creates_.empty() || std::exchange(out_sent_, true)) return;
     actions_.push_back(permit_act::out{});
 }
 

@@ -16,7 +16,7 @@
 
 namespace paddock::rules {
 
-/// The actions that one acquisition of a semaphore asks its driver for. The driver sends the
+/// The actions that one call of a semaphore asks its driver for. The driver sends the
 /// requests in their order.
 namespace permit_act {
 
@@ -49,16 +49,16 @@ struct sweep { ///< delete an own permit node, retry until it is gone, then rele
     std::string name;
 };
 
-// Results of the acquisition.
+// Results of the call.
 struct grant {
     std::vector<std::string> names; ///< of its permit nodes
 };
-struct give_up {}; ///< too few permits were free for an immediate acquisition
+struct give_up {}; ///< too few permits were free for an immediate call
 struct fail {
     why reason;
     int code; ///< the ensemble's error code, if refused
 };
-struct out {}; ///< the acquisition has ended; the sweeper deletes what nodes it still has
+struct out {}; ///< the call has ended; the sweeper deletes what nodes it still has
 
 } // namespace permit_act
 
@@ -76,14 +76,14 @@ struct permit_terms {
     bool fail_on_expiry = false;           ///< does not join again in the next session
 };
 
-/// One acquisition of a semaphore: its permit nodes (Curator calls them leases) and the next
+/// One call of a semaphore: its permit nodes (Curator calls them leases) and the next
 /// actions. It sends nothing itself: the driver reports each event, then calls take() and carries
 /// out the actions in their order.
 ///
-/// The acquisition joins a queue; at the front it creates its permit nodes and lists them. It is
+/// The call joins a queue; at the front it creates its permit nodes and lists them. It is
 /// granted when a listing shows all of its nodes, and no more nodes than there are permits: an
-/// acquisition that creates a node later counts these nodes in its own listing. So exclusion does
-/// not depend on the queue, which only provides fairness, and prevents that two acquisitions wait
+/// call that creates a node later counts these nodes in its own listing. So exclusion does
+/// not depend on the queue, which only provides fairness, and prevents that two calls wait
 /// for each other's permits.
 class permits {
 public:
@@ -91,14 +91,14 @@ public:
 
     // Calls of the application.
     void join();
-    void quit();      ///< ends an acquisition that is not granted
-    void release();   ///< gives all permits back
-    void guard_own(); ///< watch the permit nodes of the hold
+    void quit();       ///< ends a call that is not granted
+    void release();    ///< gives all permits back
+    void watch_hold(); ///< watch the permit nodes of the hold
 
     // Events of the queue.
-    void admitted();   ///< the queue has granted the acquisition its turn
-    void place_lost(); ///< after that, its node in the queue was deleted
-    void excluded();   ///< the queue will never grant its turn
+    void admitted();        ///< the queue has granted the call its turn
+    void queue_node_lost(); ///< after that, its node in the queue was deleted
+    void excluded();        ///< the queue will never grant its turn
 
     // Events of the session.
     void connected();
@@ -137,7 +137,7 @@ public:
 
 private:
     friend struct state_of_rules; ///< of tests that look at every state
-    enum class stage { outside, queued, acquiring, held, lost, over };
+    enum class stage { outside, queued, acquiring, held, lost, ended };
     enum class presence { absent, creating, unknown, exists };
     enum class watching { no, later, asked, armed }; ///< later: after a pause
     struct permit_node {

@@ -39,7 +39,7 @@ void permits::created(node_id id, const created_answer& answer) {
     }
 }
 
-/// The acquisition has given the node up while its create was in flight.
+/// The call has given the node up while its create was in flight.
 void permits::unwanted_created(node_id id, const created_answer& answer) {
     unwanted_creates_.erase(id);
     if (answer.result == outcome::done) {

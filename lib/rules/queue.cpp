@@ -32,7 +32,7 @@ void queue::release(contender_key key) {
     advance();
 }
 
-void queue::guard_own(contender_key key) {
+void queue::watch_hold(contender_key key) {
     const auto found = contenders_.find(key);
     if (found != contenders_.end() && found->second.at == stage::granted) watch_own(found->second);
 }
@@ -257,8 +257,8 @@ void queue::resume() {
 
 /// Sends the contender's create and the listing that shows its blockers. Without a connection,
 /// while parents are being made, and in a pause it sends nothing: the end of each of these calls
-/// start_joining(). The same while a create's outcome is unknown: if that one must be sent again,
-/// its contender would else be behind this one, which may have been called later.
+/// start_joining(). The same while a create's outcome is unknown: if that create must be repeated,
+/// its contender would otherwise be behind this one, though it joined earlier.
 void queue::start(contender& c) {
     if (!connected_ || making_parents_ || pausing_ || unknown_creates_ > 0) return;
     c.id = ids_.claim();

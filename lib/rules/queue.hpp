@@ -132,11 +132,11 @@ public:
 
     // Calls of the application.
     void join(contender_key key, contender_terms how);
-    void quit(contender_key key);      ///< a contender that is not granted leaves
-    void release(contender_key key);   ///< a granted contender gives the lock back
-    void guard_own(contender_key key); ///< watch the node of a granted contender
-    void downgrade(contender_key key); ///< a granted contender asks to share the lock
-    void watch_first(bool yes);        ///< whether to watch the first node of the queue, too
+    void quit(contender_key key);       ///< a contender that is not granted leaves
+    void release(contender_key key);    ///< a granted contender gives the lock back
+    void watch_hold(contender_key key); ///< watch the node of a granted contender
+    void downgrade(contender_key key);  ///< a granted contender asks to share the lock
+    void watch_first(bool yes);         ///< whether to watch the first node of the queue, too
 
     // Events of the session.
     void connected();
@@ -176,7 +176,7 @@ public:
 
     // Contenders that may wait for their own client's hold: see stuck_waiters.
     /// A hold of this client that has no node in this queue, a semaphore's, begins or ends.
-    void outside_hold(bool begin);
+    void outside_hold(bool on);
     /// Whether a contender that was not reported yet may be stuck, or become so.
     bool perhaps_stuck() const noexcept;
     /// The contenders that have become stuck since the last call.
@@ -318,7 +318,7 @@ private:
     bool listing_in_flight_ = false;
     bool listing_wanted_ = false; ///< behind the one in flight
     std::uint64_t listings_sent_ = 0;
-    std::uint64_t own_losses_ = 0; ///< own nodes that ended though we did not delete them
+    std::uint64_t own_losses_ = 0; ///< own nodes that ended though this client did not delete them
     bool making_parents_ = false;
     bool pausing_ = false;
     bool lease_fit_ = true;

@@ -5,8 +5,8 @@
 
 namespace paddock::rules {
 
-void queue::outside_hold(bool begin) {
-    outside_holds_ += begin ? 1 : -1;
+void queue::outside_hold(bool on) {
+    outside_holds_ += on ? 1 : -1;
     outside_since_ = now_;
 }
 

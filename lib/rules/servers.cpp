@@ -52,8 +52,8 @@ std::string parse_entry(std::string_view entry, server& out) {
 
 } // namespace
 
-server_list parse_servers(std::string_view text) {
-    server_list list;
+parsed_servers parse_servers(std::string_view text) {
+    parsed_servers list;
     const auto slash = std::min(text.find('/'), text.size());
     list.root = text.substr(slash);
     if (list.root == "/") list.root.clear();

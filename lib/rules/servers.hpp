@@ -16,12 +16,12 @@ struct server {
 };
 
 /// A parsed server list, such as `zk1:2181,[::1]:2182,10.0.0.3/app`.
-struct server_list {
+struct parsed_servers {
     std::vector<server> servers;
     std::string root;  ///< the path behind the last server, from its slash on; else empty
     std::string fault; ///< why the list is invalid; else empty
 };
 
-server_list parse_servers(std::string_view text);
+parsed_servers parse_servers(std::string_view text);
 
 } // namespace paddock::rules

@@ -31,8 +31,9 @@ using common_act::why;
 struct glance { ///< read whether the lock's node exists
     caller_key key;
 };
-struct reserve {}; ///< reserve two nodes' bytes of the budget: reserved(), now or later, or
-///< too_large()
+/// Reserve the bytes of two nodes. Answered by reserved(), by crowded() and later reserved(), or by
+/// too_large().
+struct reserve {};
 struct unreserve {}; ///< return that reservation, or stop waiting for it
 struct race {        ///< create the marker and the lock's node in one multi, with this id in both
     node_id id;

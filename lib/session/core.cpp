@@ -6,12 +6,12 @@
 namespace paddock::detail {
 
 namespace {
-/// Stands for the end of the list of what is given back.
-struct last_return final : releasable {
+/// The value of pending_releases_ after end_releases().
+struct releases_ended_mark final : releasable {
     void release_on_strand() override {}
 } releases_ended;
 
-/// What a request is besides the paths in it.
+/// The bytes of a SetWatches request besides its paths.
 constexpr std::size_t request_envelope = 64;
 } // namespace
 
@@ -50,7 +50,7 @@ void core::open_session() {
 }
 
 void core::stop_pump() noexcept {
-    // What is still open is answered from within, and may look at the pump.
+    // close() completes open requests from within; their callbacks may use the pump.
     if (pump_) pump_->close();
     pump_.reset();
 }
@@ -63,26 +63,27 @@ void core::listen(std::weak_ptr<session_listener> listener) {
     listeners_.push_back(std::move(listener));
 }
 
-template <typename Tell>
-void core::tell_listeners(Tell tell) {
+template <typename Event>
+void core::notify(Event event) {
     for (const auto& [type, service] : services_)
-        tell(*service);
-    const auto all = listeners_; // some may come while the others are told
+        event(*service);
+    const auto all = listeners_; // a call may add listeners
     for (const auto& one : all)
-        if (const auto listener = one.lock()) tell(*listener);
+        if (const auto listener = one.lock()) event(*listener);
 }
 
 void core::set_state(client_state next) {
     state_.store(next, std::memory_order_release);
     state_waiters rest;
     for (auto& [id, waiter] : std::exchange(state_waiters_, {}))
-        if (waiter.seen == next || waiter.tell(next)) rest.emplace(id, std::move(waiter));
+        if (waiter.seen == next || waiter.changed(next)) rest.emplace(id, std::move(waiter));
     state_waiters_.merge(rest);
 }
 
-core::state_waiter_id core::when_not(client_state seen, unique_function<bool(client_state)> tell) {
-    if (state() != seen && !tell(state())) return 0;
-    state_waiters_.emplace(++last_state_waiter_, state_waiter{seen, std::move(tell)});
+core::state_waiter_id core::when_not(client_state seen,
+                                     unique_function<bool(client_state)> changed) {
+    if (state() != seen && !changed(state())) return 0;
+    state_waiters_.emplace(++last_state_waiter_, state_waiter{seen, std::move(changed)});
     return last_state_waiter_;
 }
 
@@ -99,7 +100,7 @@ void core::on_connected(std::uint64_t) noexcept {
     lease_.on_connected(new_session, pump_->connected_since(), session_timeout());
     set_state(client_state::connected);
     sweeper_.on_connected(session_timeout());
-    tell_listeners([](session_listener& listener) { listener.on_connected(); });
+    notify([](session_listener& listener) { listener.on_connected(); });
     dispatcher_.start_sending();
 }
 
@@ -107,7 +108,7 @@ void core::on_disconnected() noexcept {
     set_state(client_state::suspended);
     lease_.on_suspended();
     sweeper_.on_suspended();
-    tell_listeners([](session_listener& listener) { listener.on_suspended(); });
+    notify([](session_listener& listener) { listener.on_suspended(); });
     dispatcher_.disconnect();
 }
 
@@ -131,7 +132,7 @@ void core::next_epoch() {
     stop_pump();
     sweeper_.on_session_ended();
     watches_.end_session(errc::session_expired);
-    tell_listeners([](session_listener& listener) { listener.on_expired(); });
+    notify([](session_listener& listener) { listener.on_expired(); });
     if (closed()) return;
     set_state(client_state::connecting);
     open_session();
@@ -151,7 +152,7 @@ void core::close(error_code why) {
     dispatcher_.close();
     watches_.close(why);
     young_holds_.clear();
-    tell_listeners([why](session_listener& listener) { listener.on_closed(why); });
+    notify([why](session_listener& listener) { listener.on_closed(why); });
     sweeper_.on_session_ended();
     end_releases();
     if (wakeup_) wakeup_->stop();
@@ -182,7 +183,7 @@ void core::release_later(std::shared_ptr<releasable> what) noexcept {
     raw->self_ = std::move(what);
     auto* newest = pending_releases_.load();
     do {
-        if (newest == &releases_ended) { // its end has come: it only has to be destroyed
+        if (newest == &releases_ended) { // after end_releases(): only destroy it
             const auto last = std::move(raw->self_);
             return;
         }
@@ -197,7 +198,7 @@ void core::run_pending_releases() noexcept {
 
 void core::end_releases() noexcept { take(pending_releases_.exchange(&releases_ended)); }
 
-/// In the order in which they were given back.
+/// Releases the objects in the order of release_later().
 void core::take(releasable* newest) noexcept {
     releasable* oldest = nullptr;
     while (newest) {
@@ -211,18 +212,18 @@ void core::take(releasable* newest) noexcept {
     }
 }
 
-void core::when_ended(unique_function<void()> tell) {
+void core::when_ended(unique_function<void()> done) {
     if (ended_)
-        tell();
+        done();
     else
-        for_end_.push_back(std::move(tell));
+        end_callbacks_.push_back(std::move(done));
 }
 
 void core::end() {
     ended_ = true;
     pump_.reset();
-    for (auto& tell : std::exchange(for_end_, {}))
-        tell();
+    for (auto& done : std::exchange(end_callbacks_, {}))
+        done();
 }
 
 void core::after_fork() noexcept {

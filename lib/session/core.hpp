@@ -10,7 +10,6 @@
 #include "session/watch_table.hpp"
 #include "session/young_holds.hpp"
 #include "support/environment.hpp"
-#include "support/handler_bridge.hpp"
 
 #include <paddock/client.hpp>
 #include <paddock/error.hpp>
@@ -28,8 +27,8 @@
 
 namespace paddock::detail {
 
-/// The rooms above: they hear, on the strand, of everything that happens to the session. While they
-/// are told of a connection nothing is sent; what they submit goes out behind the urgent requests.
+/// Receives the session's events on the strand. During on_connected() the dispatcher sends nothing;
+/// the requests that listeners submit there follow the urgent ones.
 class session_listener {
 public:
     virtual ~session_listener() = default;
@@ -39,8 +38,8 @@ public:
     virtual void on_closed(error_code why) = 0;
 };
 
-/// Something that a destructor gives back from any thread, without allocating: it brings the link
-/// of the list, and the reference that keeps it alive until the strand has taken it.
+/// An object that a destructor releases from any thread without allocating. It contains the list's
+/// link, and the reference that keeps it alive until the strand releases it.
 class releasable {
 public:
     virtual ~releasable() = default;
@@ -52,11 +51,11 @@ private:
     releasable* next_ = nullptr;
 };
 
-/// What a core is made of besides its options; a simulation brings its own.
+/// The outside of a core; a simulation has its own.
 struct world {
     std::unique_ptr<environment> env;
     std::function<std::unique_ptr<native::calls>()> make_calls;
-    /// The clock of `env`, for whoever asks from another thread, or later than it lives.
+    /// The clock of `env`; any thread, also after `env` is destroyed.
     lease_term::clock clock = &boot_clock::now;
 };
 
@@ -82,9 +81,11 @@ public:
     void post(unique_function<void()> task) {
         if (env_) env_->post(std::move(task)); // else the execution context is gone
     }
-    /// Has it come back on the strand; only destroys it when the client has been closed.
+    /// Calls release_on_strand() on the strand; after the end of the client it only destroys the
+    /// object.
     void release_later(std::shared_ptr<releasable> what) noexcept;
 
+    // Strand only.
     environment& env() noexcept { return *env_; }
     class dispatcher& dispatcher() noexcept {
         return dispatcher_;
@@ -103,45 +104,45 @@ public:
         return young_holds_;
     }
 
-    /// Opens the first session, if nobody has done so.
+    /// Opens the first session; no effect later.
     void start();
-    /// Looks for another server, if there is one.
+    /// Drops the connection if another server is known.
     void change_server();
     bool closed() const noexcept { return state() == client_state::closed; }
     error_code close_reason() const noexcept { return close_reason_; }
-    /// Ends everything at once, and then the session, as far as it can be told.
+    /// Completes all operations with `why`, then ends the session if there is a connection.
     void close(error_code why);
-    /// Calls back when the session has ended, or the attempt to tell the server has.
-    void when_ended(unique_function<void()> tell);
+    /// Calls back when the server has closed the connection, or the wait for that has ended.
+    void when_ended(unique_function<void()> done);
     void trouble(trouble_kind kind, std::string_view what) noexcept;
 
     /// Calls back with every state that is not `seen`, the present one included, until it returns
     /// false.
-    using state_waiter_id = std::uint64_t; ///< 0: nobody
-    state_waiter_id when_not(client_state seen, unique_function<bool(client_state)> tell);
+    using state_waiter_id = std::uint64_t; ///< 0: none
+    state_waiter_id when_not(client_state seen, unique_function<bool(client_state)> changed);
     void stop_waiting(state_waiter_id id) { state_waiters_.erase(id); }
 
-    /// From now on release_later() works. Before the first guard exists.
+    /// Call before the first guard exists; release_later() needs it.
     void prepare_releases();
-    /// Takes what has been given back so far. What comes to the strand later than a guard's end is
-    /// to find the lock released.
+    /// Releases all objects that release_later() has received. A lock call runs it first, so that
+    /// it finds the locks of destroyed guards free.
     void run_pending_releases() noexcept;
 
     /// The client's one object of this type, as with asio::use_service(): the first call makes it,
-    /// with the core as its argument. It hears of the session before the other listeners.
+    /// with the core as its argument. It receives the session's events
+    /// before the other listeners.
     template <typename Service>
     Service& use() {
         auto& slot = services_[typeid(Service)];
         if (!slot) slot = std::make_unique<Service>(*this);
         return static_cast<Service&>(*slot);
     }
-    /// The listener hears of the session as long as it lives.
+    /// The listener receives the session's events as long as it lives.
     void listen(std::weak_ptr<session_listener> listener);
 
-    /// The execution context is being destroyed: lets go of everything that belongs to it.
+    /// The execution context is being destroyed: destroys what belongs to it.
     void shutdown() noexcept;
-    /// This process is a copy of the one that the session belongs to, and its execution context has
-    /// been told so: ends everything without a word to the server.
+    /// In a forked child, after notify_fork: closes the client, and sends nothing.
     void after_fork() noexcept;
 
     // From the pump.
@@ -156,9 +157,9 @@ public:
 private:
     struct state_waiter {
         client_state seen;
-        unique_function<bool(client_state)> tell; ///< false: not interested any more
+        unique_function<bool(client_state)> changed; ///< false: removes the waiter
     };
-    using state_waiters = std::map<state_waiter_id, state_waiter>; // in the order of their coming
+    using state_waiters = std::map<state_waiter_id, state_waiter>; // in the order of when_not()
 
     void open_session();
     void next_epoch();
@@ -167,8 +168,8 @@ private:
     void end();
     void end_releases() noexcept;
     void take(releasable* newest) noexcept;
-    template <typename Tell>
-    void tell_listeners(Tell tell);
+    template <typename Event>
+    void notify(Event event);
 
     asio::any_io_executor io_;
     std::unique_ptr<environment> env_;
@@ -199,12 +200,12 @@ private:
     std::vector<std::weak_ptr<session_listener>> listeners_; ///< besides the services
     std::size_t tidy_listeners_at_ = 64;
 
-    /// The newest of what was given back; releases_ended once the strand has looked for the last
-    /// time: from then on the thread that gives something back destroys it.
+    /// The newest object in the list; &releases_ended after end_releases(): from then on the thread
+    /// that releases an object destroys it.
     std::atomic<releasable*> pending_releases_{nullptr};
-    std::unique_ptr<wakeup> wakeup_; ///< as long as this lives: any thread may be about to use it
+    std::unique_ptr<wakeup> wakeup_; ///< never reset: any thread may use it
     bool ended_ = false;
-    std::vector<unique_function<void()>> for_end_;
+    std::vector<unique_function<void()>> end_callbacks_;
 };
 
 } // namespace paddock::detail

@@ -90,7 +90,7 @@ void dispatcher::disconnect() {
 
 void dispatcher::end_session() {
     disconnect();
-    of(lane::urgent).clear(); // the session's end has deleted their nodes
+    of(lane::urgent).clear(); // deletes and heartbeats of the ended session
 }
 
 void dispatcher::close() {

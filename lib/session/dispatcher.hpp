@@ -18,7 +18,7 @@ namespace paddock::detail {
 /// The pause before a failed request is sent again.
 inline constexpr std::chrono::milliseconds retry_pause{250};
 
-/// In order of precedence: deletes that must happen, requests of locks, application requests.
+/// In order of precedence: deletes and heartbeats, requests of locks, application requests.
 enum class lane { urgent, lock_work, user };
 
 /// The answer to a request, as far as the lease needs to know it.
@@ -78,7 +78,8 @@ public:
     /// code::invalid_state; urgent and application requests wait for the next connection.
     void disconnect();
 
-    /// The session has ended: drops the requests of its locks and its deletes.
+    /// The session has ended: answers the requests of locks with code::invalid_state, and drops the
+    /// urgent ones.
     void end_session();
 
     /// Answers all present requests, including those in flight, and all later ones with

@@ -9,7 +9,7 @@ namespace paddock::detail {
 
 namespace {
 
-rules::lease_wishes wishes_of(const lease_options& o) {
+rules::lease_settings settings_of(const lease_options& o) {
     return {.tick = o.tick_time,
             .margin = o.margin,
             .least = o.min_validity,
@@ -23,7 +23,7 @@ constexpr const char* known_node = "/zookeeper";
 
 lease::lease(lease_parts parts, const lease_options& options)
     : parts_(std::move(parts))
-    , wishes_(wishes_of(options))
+    , settings_(settings_of(options))
     , term_(std::make_shared<lease_term>(parts_.clock, boot_clock::time_point{})) {}
 
 boot_clock::time_point lease::given_up_at() const noexcept {
@@ -55,7 +55,7 @@ void lease::on_connected(bool new_session, boot_clock::time_point handshake,
         until_ = parts_.env.now();
         lapse();
     }
-    if (new_session || shorter) clock_.emplace(rules::lease_timing_of(timeout, wishes_));
+    if (new_session || shorter) clock_.emplace(rules::lease_timing_of(timeout, settings_));
     clock_->connected(handshake);
     // A quorum creates a session; a reconnect needs only one server that knows it.
     if (new_session) begin_term(handshake + timeout);
@@ -86,7 +86,7 @@ void lease::on_answer(const observed_answer& seen) {
     clock_->touched(seen.sent, now);
     last_touch_ = std::max(last_touch_, seen.sent);
     if (seen.by == answered_by::quorum) proved(seen.sent, true);
-    if (seen.by == answered_by::leader && wishes_.by_sync) proved(seen.sent, false);
+    if (seen.by == answered_by::leader && settings_.by_sync) proved(seen.sent, false);
 }
 
 /// A lapsed term stays lapsed: a later proof begins another term, for later grants. That proof must
@@ -99,7 +99,7 @@ void lease::proved(boot_clock::time_point sent, bool by_quorum) {
     else if (!lapsed_)
         lapse();
     if (lapsed_ && by_quorum && sent >= given_up_at() && until > now) begin_term(until);
-    if (!waiting_.empty() && fit()) tell_fit();
+    if (!waiting_.empty() && fit()) call_waiting();
 }
 
 void lease::begin_term(boot_clock::time_point until) {
@@ -109,7 +109,7 @@ void lease::begin_term(boot_clock::time_point until) {
     watch_end();
 }
 
-/// The term says that it is alive until its end, but it is no longer extended.
+/// The term stays alive until its end, but proofs no longer extend it.
 void lease::lapse() {
     lapsed_ = true;
     while (!users_.empty()) {
@@ -119,7 +119,7 @@ void lease::lapse() {
     }
 }
 
-/// The timer only calls the users: a term that is asked before the timer fires knows its end, too.
+/// The timer only calls the users: alive() is false from the end on, also before the timer fires.
 /// An extension does not arm the timer again.
 void lease::watch_end() {
     if (end_ || users_.empty()) return;
@@ -133,7 +133,7 @@ void lease::watch_end() {
     });
 }
 
-void lease::tell_fit() {
+void lease::call_waiting() {
     for (auto& tell : std::exchange(waiting_, {}))
         tell();
 }
@@ -146,7 +146,7 @@ void lease::beat() {
     beat_->arm(now + every, [this] { beat(); });
     const bool needed = !users_.empty() || !waiting_.empty();
     if (needed || now - last_touch_ >= every) read();
-    if (needed) prove(lapsed_ || !wishes_.by_sync);
+    if (needed) prove(lapsed_ || !settings_.by_sync);
     if (waiting_.empty() || now - waiting_since_ < clock_->timing().timeout) return;
     waiting_since_ = now;
     parts_.log.write(

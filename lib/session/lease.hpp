@@ -56,7 +56,7 @@ public:
     void on_connected(bool new_session, boot_clock::time_point handshake,
                       boot_clock::duration timeout);
     void on_suspended();
-    /// The session has ended, and all terms with it. Users learn it from the session.
+    /// The session has ended, and all terms with it. The session's listeners inform the users.
     void end();
 
     void on_answer(const observed_answer& seen) override;
@@ -67,7 +67,7 @@ private:
     void begin_term(boot_clock::time_point until);
     void lapse();
     void watch_end();
-    void tell_fit();
+    void call_waiting();
 
     void beat();
     void read();
@@ -75,7 +75,7 @@ private:
     void lose_patience();
 
     lease_parts parts_;
-    rules::lease_wishes wishes_;
+    rules::lease_settings settings_;
     std::optional<rules::lease_clock> clock_; ///< of the present session
     std::shared_ptr<lease_term> term_;        ///< never null
     bool lapsed_ = true;                      ///< the term is no longer extended

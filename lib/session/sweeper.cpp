@@ -1,10 +1,10 @@
 #include "session/sweeper.hpp"
 
 #include "rules/names.hpp"
+#include "rules/outcome.hpp"
 #include "rules/paths.hpp"
 #include "session/listing.hpp"
 
-#include <array>
 #include <chrono>
 #include <utility>
 
@@ -12,9 +12,9 @@ namespace paddock::detail {
 
 namespace {
 using namespace std::chrono_literals;
-constexpr auto soon = 200ms;  ///< after a temporary failure
-constexpr auto rarely = 1min; ///< after a failure that only an administrator can mend
-constexpr auto late = 1min;   ///< by then the ensemble has executed a lost create, or never will
+constexpr auto soon = 200ms;             ///< after a temporary failure
+constexpr auto for_administrator = 1min; ///< after a failure that only an administrator can mend
+constexpr auto late = 1min; ///< by then the ensemble has executed a lost create, or never will
 constexpr std::size_t searches_at_once = 4; ///< because their answers may be long
 } // namespace
 
@@ -83,7 +83,7 @@ void sweeper::answered(const std::string& path, const native::reply& reply) {
                    "not allowed to delete " + path +
                        ": the directory's ACL lacks DELETE; still trying, once a minute",
                    env_.now());
-        job.retry = env_.now() + rarely;
+        job.retry = env_.now() + for_administrator;
         arm();
         break;
     case rules::outcome::lost: // on_connected() sends it again
@@ -144,7 +144,7 @@ void sweeper::searched(const std::string& directory, int code,
     } else if (result != rules::outcome::lost && result != rules::outcome::not_sent) {
         nodes_.release(std::exchange(state.bytes, 0));
         if (state.last) {
-            tainted_.erase(directory); // not `it`: the bytes may have let another taint
+            tainted_.erase(directory); // not `it`: release() may have called taint()
         } else {
             if (!state.due) state.due = env_.now() + late;
             search_again(state, *state.due - env_.now());

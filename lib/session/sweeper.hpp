@@ -2,7 +2,6 @@
 
 #include "native/calls.hpp"
 #include "rules/claims.hpp"
-#include "rules/outcome.hpp"
 #include "session/budget.hpp"
 #include "session/dispatcher.hpp"
 #include "session/trouble_log.hpp"
@@ -15,7 +14,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 #include <vector>
 

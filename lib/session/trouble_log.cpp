@@ -1,6 +1,5 @@
 #include "session/trouble_log.hpp"
 
-#include <algorithm>
 #include <iostream>
 #include <string>
 #include <syncstream>

@@ -19,8 +19,8 @@ using stream = asio::posix::basic_stream_descriptor<io_strand>;
 /// system then reuses the number; the duplicate stays valid until we close it.
 int duplicate(int number) { return ::fcntl(number, F_DUPFD_CLOEXEC, 0); }
 
-struct readiness_core : std::enable_shared_from_this<readiness_core> {
-    explicit readiness_core(const io_strand& strand) : connection(strand), for_writing(strand) {}
+struct readiness_state : std::enable_shared_from_this<readiness_state> {
+    explicit readiness_state(const io_strand& strand) : connection(strand), for_writing(strand) {}
 
     void wait(stream& on, stream::wait_type what, unique_function<void()> ready) {
         on.async_wait(what, [self = shared_from_this(), what,
@@ -51,7 +51,7 @@ class asio_readiness final : public readiness {
 public:
     asio_readiness(const io_strand& strand, descriptor what,
                    std::shared_ptr<const process_stamp> owner)
-        : core_(std::make_shared<readiness_core>(strand)), owner_(std::move(owner)) {
+        : core_(std::make_shared<readiness_state>(strand)), owner_(std::move(owner)) {
         const int copy = duplicate(what.number);
         if (copy < 0)
             throw boost::system::system_error(errno, boost::system::system_category(), "dup");
@@ -77,7 +77,7 @@ public:
 
 private:
     /// When Asio closes a descriptor it removes it from its epoll set. A forked child shares that
-    /// set with its parent until the child's event loop was told of the fork.
+    /// set with its parent until notify_fork in the child.
     void close(stream& what) noexcept {
         boost::system::error_code ignored;
         if (what.is_open() && !owner_->is_this_process() && !point_to_nothing(what.native_handle()))
@@ -85,7 +85,7 @@ private:
         what.close(ignored);
     }
 
-    std::shared_ptr<readiness_core> core_;
+    std::shared_ptr<readiness_state> core_;
     std::shared_ptr<const process_stamp> owner_;
 };
 

@@ -10,8 +10,8 @@ namespace {
 namespace asio = boost::asio;
 
 /// Outlives the timer object while a wait is in flight, so that a late handler can check it.
-struct timer_core : std::enable_shared_from_this<timer_core> {
-    timer_core(const io_strand& strand, std::shared_ptr<const process_stamp> of)
+struct timer_state : std::enable_shared_from_this<timer_state> {
+    timer_state(const io_strand& strand, std::shared_ptr<const process_stamp> of)
         : wait(strand), owner(std::move(of)) {}
 
     /// Most deadlines are postponed before they come. So a wait with an earlier end goes on, and
@@ -65,7 +65,7 @@ struct timer_core : std::enable_shared_from_this<timer_core> {
 class asio_timer final : public timer {
 public:
     asio_timer(const io_strand& strand, std::shared_ptr<const process_stamp> owner)
-        : core_(std::make_shared<timer_core>(strand, std::move(owner))) {}
+        : core_(std::make_shared<timer_state>(strand, std::move(owner))) {}
     ~asio_timer() override { core_->cancel(); }
 
     void arm(boot_clock::time_point when, unique_function<void()> fired) override {
@@ -74,7 +74,7 @@ public:
     void cancel() noexcept override { core_->cancel(); }
 
 private:
-    std::shared_ptr<timer_core> core_;
+    std::shared_ptr<timer_state> core_;
 };
 
 } // namespace

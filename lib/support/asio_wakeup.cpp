@@ -16,8 +16,8 @@ namespace asio = boost::asio;
 /// No notification is lost. notify() sets `pending` and cancels the wait; the wait's handler begins
 /// the next wait, clears `pending`, and then calls `woken`. So a notify() that finds `pending` set
 /// precedes that call of `woken`, and one that finds it clear has a wait to cancel.
-struct wakeup_core : std::enable_shared_from_this<wakeup_core> {
-    wakeup_core(const io_strand& strand, unique_function<void()> call)
+struct wakeup_state : std::enable_shared_from_this<wakeup_state> {
+    wakeup_state(const io_strand& strand, unique_function<void()> call)
         : wait(strand), woken(std::move(call)) {}
 
     void start() { // with the mutex held, or before another thread can call
@@ -60,7 +60,7 @@ struct wakeup_core : std::enable_shared_from_this<wakeup_core> {
 class asio_wakeup final : public wakeup {
 public:
     asio_wakeup(const io_strand& strand, unique_function<void()> woken)
-        : core_(std::make_shared<wakeup_core>(strand, std::move(woken))) {
+        : core_(std::make_shared<wakeup_state>(strand, std::move(woken))) {
         core_->start();
     }
     ~asio_wakeup() override { core_->detach(); }
@@ -69,7 +69,7 @@ public:
     void stop() noexcept override { core_->detach(); }
 
 private:
-    std::shared_ptr<wakeup_core> core_;
+    std::shared_ptr<wakeup_state> core_;
 };
 
 } // namespace

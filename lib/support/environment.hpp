@@ -79,8 +79,7 @@ public:
     /// The C client may close the descriptor at any time, so the real implementation duplicates it.
     virtual std::unique_ptr<readiness> make_readiness(descriptor connection) = 0;
 
-    /// In a forked child of the process that made the environment, after its event loop was told of
-    /// the fork.
+    /// In a forked child of the process that made the environment, after notify_fork.
     virtual void after_fork() noexcept {}
 
     /// The numeric addresses of a host name, without port. Never from within resolve().

@@ -53,7 +53,7 @@ struct queue_scene : scene {
     }
 
     std::shared_ptr<paddock::detail::lock_queue> queue =
-        paddock::detail::access::core_of(zk)->use<paddock::detail::lock_queues>().find(
+        paddock::detail::access::core_of(zk)->use<paddock::detail::lock_queues>().get(
             path, rules::naming("lock"));
 };
 

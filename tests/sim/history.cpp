@@ -107,7 +107,7 @@ void history::plan_jobs() {
 job history::random_job() {
     job j;
     j.what = chance_.any_of(kinds_);
-    if (chance_.one_in(4)) j.how = chance_.one_in(2) ? job::only_if_free : job::limited;
+    if (chance_.one_in(4)) j.how = chance_.one_in(2) ? job::immediate : job::limited;
     const bool has_tickets = j.what == job::mutex || j.what == job::other;
     if (has_tickets && chance_.one_in(5)) j.how = job::queued;
     j.drops = chance_.one_in(4);

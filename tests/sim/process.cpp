@@ -164,7 +164,7 @@ void process::ask(const call_ptr& c) {
 
 template <typename Lock, typename Token, typename... Owner>
 void process::ask_exclusively(Lock& lock, const job& what, Token token, Owner... by) {
-    if (what.how == job::only_if_free) return lock.try_lock(by..., std::move(token));
+    if (what.how == job::immediate) return lock.try_lock(by..., std::move(token));
     if (what.how == job::limited) return lock.try_lock_for(by..., what.limit, std::move(token));
     lock.lock(by..., std::move(token));
 }
@@ -187,12 +187,12 @@ void process::ask_as(const job& what, Token token) {
     case job::read:
         if (what.how == job::limited)
             return locks_->b.try_lock_shared_for(what.limit, std::move(token));
-        if (what.how == job::only_if_free) return locks_->b.try_lock_shared(std::move(token));
+        if (what.how == job::immediate) return locks_->b.try_lock_shared(std::move(token));
         return locks_->b.lock_shared(std::move(token));
     default:
         if (what.how == job::limited)
             return locks_->d.try_acquire_for(1, what.limit, std::move(token));
-        if (what.how == job::only_if_free) return locks_->d.try_acquire(1, std::move(token));
+        if (what.how == job::immediate) return locks_->d.try_acquire(1, std::move(token));
         return locks_->d.acquire(std::move(token));
     }
 }

@@ -49,7 +49,7 @@ struct job {
         several,
         all_kinds
     } what = mutex;
-    enum way { wait, only_if_free, limited, queued } how = wait;
+    enum way { wait, immediate, limited, queued } how = wait;
     duration limit{0};       ///< of the waiting; or until a ticket is used
     std::size_t owner = 0;   ///< of a recursive mutex
     bool drops = false;      ///< the ticket, instead of using it

@@ -17,7 +17,7 @@ constexpr boot_clock::time_point start{1h};
 
 boot_clock::time_point at(std::chrono::milliseconds since) { return start + since; }
 
-lease_clock clock_of(boot_clock::duration timeout, const rules::lease_wishes& wishes = {}) {
+lease_clock clock_of(boot_clock::duration timeout, const rules::lease_settings& wishes = {}) {
     return lease_clock(lease_timing_of(timeout, wishes));
 }
 

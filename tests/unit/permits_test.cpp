@@ -53,7 +53,7 @@ TEST_CASE("a listing from before the create proves nothing") {
     one.created(1);
     CHECK(one.listed({0, 1}) == "");
     CHECK(one.directory_changed() == "list");
-    CHECK(one.say([](auto& r) { r.place_lost(); }) == "sweep 1, forget, join queue");
+    CHECK(one.say([](auto& r) { r.queue_node_lost(); }) == "sweep 1, forget, join queue");
     CHECK(one.admitted() == "create 2, list");
     CHECK(one.listed_late(2, {1}) == ""); // the answer to the earlier listing
     one.created(2);
@@ -132,7 +132,7 @@ TEST_CASE("a request found unsent only on the next connection is repeated after 
         one.created(1);
         one.listed({1});
         one.permits(1);
-        CHECK(one.say([](auto& r) { r.guard_own(); }) == "watch 1");
+        CHECK(one.say([](auto& r) { r.watch_hold(); }) == "watch 1");
         CHECK(one.own_watched(1, outcome::not_sent) == "pause");
         CHECK(one.resume() == "watch 1");
     }
@@ -262,7 +262,7 @@ TEST_CASE("a hold that is old enough watches its leases, and is lost with one of
     one.created(1);
     one.created(2);
     one.listed({1, 2});
-    CHECK(one.say([](auto& r) { r.guard_own(); }) == "watch 1, watch 2");
+    CHECK(one.say([](auto& r) { r.watch_hold(); }) == "watch 1, watch 2");
     CHECK(one.own_watched(1) == "");
     CHECK(one.own_watched(2, outcome::done, false) == "pause");
     CHECK(one.resume() == "watch 2");
@@ -284,7 +284,7 @@ TEST_CASE("a lease without a watch is read on the next connection, whenever its 
         one.created(1);
         one.created(2);
         one.listed({1, 2});
-        one.say([](auto& r) { r.guard_own(); });
+        one.say([](auto& r) { r.watch_hold(); });
         CHECK(one.own_watched(1, outcome::done, false) == "pause");
         CHECK(one.own_watched(2) == "");
         one.disconnected();
@@ -300,7 +300,7 @@ TEST_CASE("a lease whose first read finds no node ends the hold, too") {
     one.admitted();
     one.created(1);
     one.listed({1});
-    one.say([](auto& r) { r.guard_own(); });
+    one.say([](auto& r) { r.watch_hold(); });
     CHECK(one.own_watched(1, outcome::missing) == "lose");
 }
 
@@ -333,7 +333,7 @@ TEST_CASE("a call that has lost its queue node deletes its leases and queues aga
     one.admitted();
     one.created(1);
     one.created(2);
-    CHECK(one.say([](auto& r) { r.place_lost(); }) == "sweep 1, sweep 2, forget, join queue");
+    CHECK(one.say([](auto& r) { r.queue_node_lost(); }) == "sweep 1, sweep 2, forget, join queue");
     CHECK(one.created(3) == "sweep 3");
     CHECK(one.say([](auto& r) { r.excluded(); }) == "out");
 }

@@ -49,8 +49,8 @@ TEST_CASE("a holder whose node was deleted loses its hold, and the next waiter i
     queue.waits(1, 0, {0});
     queue.waits(2, 1, {0, 1});
     queue.own_watched(2);
-    CHECK(queue.guard_own(1) == "watch own 1");
-    CHECK(queue.guard_own(1) == ""); // once is enough
+    CHECK(queue.watch_hold(1) == "watch own 1");
+    CHECK(queue.watch_hold(1) == ""); // once is enough
     CHECK(queue.own_watched(1) == "");
     CHECK(queue.deleted(0) == "lose 1, out 1, watch own 2");
     CHECK(queue.own_watched(2) == "grant 2");
@@ -64,7 +64,7 @@ TEST_CASE("when a holder's node was deleted, the next one's silent watch is no p
     queue.waits(1, 0, {0});
     queue.waits(2, 1, {0, 1});
     queue.own_watched(2);
-    queue.guard_own(1);
+    queue.watch_hold(1);
     queue.own_watched(1);
     CHECK(queue.deleted(0) == "lose 1, out 1, watch own 2");
     CHECK(queue.deleted(1) == "create 2, list");
@@ -73,7 +73,7 @@ TEST_CASE("when a holder's node was deleted, the next one's silent watch is no p
 TEST_CASE("a holder whose node's data is changed watches it again") {
     connected_queue queue;
     queue.waits(1, 0, {0});
-    queue.guard_own(1);
+    queue.watch_hold(1);
     queue.own_watched(1);
     CHECK(queue.changed(0) == "watch own 1");
 }
@@ -81,7 +81,7 @@ TEST_CASE("a holder whose node's data is changed watches it again") {
 TEST_CASE("a holder whose watch could not be set tries again after a pause") {
     connected_queue queue;
     queue.waits(1, 0, {0});
-    queue.guard_own(1);
+    queue.watch_hold(1);
     SUBCASE("because the server throttles") {
         CHECK(queue.own_watched(1, outcome::later) == "pause");
     }

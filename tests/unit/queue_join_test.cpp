@@ -231,8 +231,8 @@ TEST_CASE("a waiter cannot release, and unknown keys have no effect") {
     CHECK(queue.release(1) == "");
     CHECK(queue.quit(77) == "");
     CHECK(queue.release(77) == "");
-    CHECK(queue.guard_own(77) == "");
-    CHECK(queue.guard_own(1) == "");
+    CHECK(queue.watch_hold(77) == "");
+    CHECK(queue.watch_hold(1) == "");
 }
 
 TEST_CASE("an immediate contender is granted a free lock") {

@@ -226,7 +226,7 @@ TEST_CASE("C1: tokens of exclusive holds grow, whatever readers have in between"
 TEST_CASE("a downgrade that is refused leaves the hold as it was, and may be tried again") {
     shared_queue queue;
     queue.enters(1, writes, 0, {0});
-    queue.guard_own(1);
+    queue.watch_hold(1);
     queue.own_watched(1);
     queue.downgrade(1);
     CHECK(queue.downgrade_fails(1, outcome::refused, -102) == "refuse downgrade 1 -102");
@@ -240,7 +240,7 @@ TEST_CASE("a downgrade that is refused leaves the hold as it was, and may be tri
 TEST_CASE("the end of the own node during a refused downgrade is reported after it") {
     shared_queue queue;
     queue.enters(1, writes, 0, {0});
-    queue.guard_own(1);
+    queue.watch_hold(1);
     queue.own_watched(1);
     queue.downgrade(1);
     CHECK(queue.deleted(0) == "");
@@ -287,7 +287,7 @@ TEST_CASE("a revoke request is reported once, to a holder, or with the grant") {
         return queue.actions();
     };
     queue.waits(1, 0, {0});
-    queue.guard_own(1);
+    queue.watch_hold(1);
     CHECK(read(1, false) == "");
     CHECK(queue.changed(0) == "watch own 1");
     CHECK(read(1, true) == "revoke 1");

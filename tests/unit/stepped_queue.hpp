@@ -61,8 +61,8 @@ public:
         queue.release(key);
         return actions();
     }
-    std::string guard_own(contender_key key) {
-        queue.guard_own(key);
+    std::string watch_hold(contender_key key) {
+        queue.watch_hold(key);
         return actions();
     }
     std::string connected() {

@@ -27,9 +27,8 @@ namespace paddock::detail {
 template <typename Work>
 using work_result = typename std::invoke_result_t<Work&>::value_type;
 
-/// The work, with its result, if it has one, put where co_spawn does not have to make an empty one
-/// first. A spawned coroutine by itself would heed terminal cancellation only, whatever its parent
-/// lets through.
+/// Runs the work and stores its result: co_spawn would need a default-constructible result, and
+/// would enable terminal cancellation only.
 template <typename Work, typename Result>
 asio::awaitable<void> put_result(Work& work, std::optional<Result>& result) {
     co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());

@@ -17,7 +17,7 @@ namespace paddock::detail {
 template <typename Result>
 class lock_call : public pending_call<Result> {
 public:
-    enum class kind { wait, only_if_free };
+    enum class kind { wait, immediate };
 
     using pending_call<Result>::client;
     using pending_call<Result>::open;
@@ -44,7 +44,7 @@ public:
         abandon(connected || taken ? error_code() : errc::not_connected);
     }
 
-    bool only_if_free() const noexcept { return kind_ == kind::only_if_free; }
+    bool immediate() const noexcept { return kind_ == kind::immediate; }
 
     /// No effect if the call was completed before.
     void finish(error_code why, Result result) {
@@ -76,8 +76,8 @@ private:
     void cancelled() override { abandon(asio::error::operation_aborted); }
 
     void set_limit(std::optional<std::chrono::nanoseconds> limit) {
-        if (limit && limit->count() <= 0) kind_ = kind::only_if_free;
-        if (!limit || only_if_free()) return;
+        if (limit && limit->count() <= 0) kind_ = kind::immediate;
+        if (!limit || immediate()) return;
         deadline_ = client()->env().make_timer();
         deadline_->arm(client()->env().now() + *limit, [weak = this->weak_from_this(), this] {
             if (const auto self = weak.lock()) on_timeout();

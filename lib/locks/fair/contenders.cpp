@@ -28,7 +28,7 @@ public:
                      unique_function<void(error_code, std::vector<contender>)> done)
         : query_(std::move(query)), done_(std::move(done)) {}
 
-    void begin() {
+    void start() {
         auto& client = *query_.client;
         if (client.closed()) return finish(client.close_reason());
         found_.clear();
@@ -41,7 +41,7 @@ public:
 
 private:
     void listed(int code, const std::vector<std::string>& names) {
-        if (must_repeat(code)) return begin();
+        if (must_repeat(code)) return start();
         if (zookeeper_error(code) == zk_errc::no_node) return finish({});
         if (code != 0) return finish(zookeeper_error(code));
         for (const auto& name : names) {
@@ -78,7 +78,7 @@ private:
             read_metadata(one.data, one);
         }
         if (--unanswered_ > 0) return;
-        if (lost_) return begin();
+        if (lost_) return start();
         std::erase_if(found_, [](const contender& c) { return c.path.empty(); });
         for (auto& c : found_)
             c.path = rules::without(query_.client->root(), c.path);
@@ -111,7 +111,7 @@ private:
 
 void read_contenders(contender_query query,
                      unique_function<void(error_code, std::vector<contender>)> done) {
-    std::make_shared<contender_reader>(std::move(query), std::move(done))->begin();
+    std::make_shared<contender_reader>(std::move(query), std::move(done))->start();
 }
 
 void find_contenders(std::shared_ptr<const fair_lock> of,

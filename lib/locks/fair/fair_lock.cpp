@@ -55,13 +55,13 @@ std::shared_ptr<const fair_lock> make_fair_lock(const client& zk, std::string_vi
 }
 
 std::shared_ptr<lock_queue> queue_of(const fair_lock& lock) {
-    return lock.client->use<lock_queues>().find(lock.directory, lock.names);
+    return lock.client->use<lock_queues>().get(lock.directory, lock.names);
 }
 
-entry_terms terms_of(const fair_lock& lock, rules::role as, bool only_if_free) {
+entry_terms terms_of(const fair_lock& lock, rules::role as, bool immediate) {
     return {.rules = {.as = as,
                       .names = lock.style,
-                      .immediate = only_if_free,
+                      .immediate = immediate,
                       .fail_on_expiry = lock.on_expiry == on_expiry::fail},
             .fail_over_budget = lock.on_over_budget == on_over_budget::fail,
             .persistent_parents = lock.persistent_parents,

@@ -44,7 +44,7 @@ std::shared_ptr<const fair_lock> make_fair_lock(const client& zk, std::string_vi
 std::shared_ptr<lock_queue> queue_of(const fair_lock& lock);
 
 /// The terms of a contender with this role.
-entry_terms terms_of(const fair_lock& lock, rules::role as, bool only_if_free);
+entry_terms terms_of(const fair_lock& lock, rules::role as, bool immediate);
 
 /// The bytes of the node budget that the node of such a contender uses.
 std::size_t entry_bytes(const fair_lock& lock, rules::role as);

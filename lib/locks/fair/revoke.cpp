@@ -1,7 +1,6 @@
 #include "locks/fair/revoke.hpp"
 
 #include "rules/paths.hpp"
-#include "rules/request_bytes.hpp"
 #include "session/call.hpp"
 #include "session/operations.hpp"
 

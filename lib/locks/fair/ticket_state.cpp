@@ -2,7 +2,6 @@
 
 #include "locks/fair/fair_lock.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace paddock::detail {

@@ -25,7 +25,7 @@ void mutex::start_lock(detail::handler<void(error_code, guard)> h, impl_ptr impl
 }
 
 void mutex::start_try_lock(detail::handler<void(error_code, guard)> h, impl_ptr impl) {
-    std::make_shared<mutex_call>(std::move(impl), std::move(h), mutex_call::kind::only_if_free)
+    std::make_shared<mutex_call>(std::move(impl), std::move(h), mutex_call::kind::immediate)
         ->start(std::nullopt);
 }
 

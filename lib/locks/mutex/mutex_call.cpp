@@ -15,7 +15,7 @@ mutex_call::mutex_call(std::shared_ptr<const fair_lock> what, handler<void(error
 
 void mutex_call::join() {
     queue_ = queue_of(*lock_);
-    if (!only_if_free()) return join_queue();
+    if (!immediate()) return join_queue();
     check_if_free(lock_, queue_, as_, [self = self()](error_code why, bool free) {
         if (!self->open()) return;
         if (why)
@@ -28,7 +28,7 @@ void mutex_call::join() {
 }
 
 void mutex_call::join_queue() {
-    auto terms = terms_of(*lock_, as_, only_if_free());
+    auto terms = terms_of(*lock_, as_, immediate());
     terms.bytes_reserved = reservation_ && reservation_->take(queue_->entry_bytes(terms.rules));
     key_ = queue_->join(self(), std::move(terms));
 }

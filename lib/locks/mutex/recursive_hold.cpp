@@ -33,7 +33,7 @@ void recursive_hold::add(caller call) {
     if (ended_) return refuse_call(*call);
     if (granted_) return add_guard(call);
     const bool first = callers_.empty();
-    if (!first && call->only_if_free() && !only_if_free_) return call->finish({}, {});
+    if (!first && call->immediate() && !immediate_) return call->finish({}, {});
     callers_.push_back(std::move(call));
     if (first) check_and_join();
 }
@@ -41,7 +41,7 @@ void recursive_hold::add(caller call) {
 /// The hold has ended, but its node exists until the guards are released, and would block a call
 /// that waits.
 void recursive_hold::refuse_call(recursive_call& call) {
-    if (call.only_if_free())
+    if (call.immediate())
         call.on_timeout(); // the call does not wait
     else
         call.finish(errc::would_deadlock, {});
@@ -57,10 +57,10 @@ bool recursive_hold::any_guard_valid() const {
 
 /// Checks first whether the lock is free if no call wants to wait.
 void recursive_hold::check_and_join() {
-    only_if_free_ = std::all_of(callers_.begin(), callers_.end(),
-                                [](const caller& one) { return one->only_if_free(); });
+    immediate_ = std::all_of(callers_.begin(), callers_.end(),
+                             [](const caller& one) { return one->immediate(); });
     queue_ = queue_of(*lock_->terms);
-    if (!only_if_free_) return join_queue();
+    if (!immediate_) return join_queue();
     check_if_free(lock_->terms, queue_, rules::role::exclusive,
                   [self = shared_from_this()](error_code why, bool free) {
                       if (self->ended_) return;
@@ -73,7 +73,7 @@ void recursive_hold::check_and_join() {
 
 void recursive_hold::join_queue() {
     const auto key = queue_->join(shared_from_this(),
-                                  terms_of(*lock_->terms, rules::role::exclusive, only_if_free_));
+                                  terms_of(*lock_->terms, rules::role::exclusive, immediate_));
     key_ = std::max(key_, key); // a refusal from within join() may have joined again
 }
 
@@ -94,8 +94,8 @@ bool recursive_hold::known_taken() const {
 void recursive_hold::not_granted(error_code why) {
     key_ = 0;
     std::vector<caller> failed;
-    const bool all = !only_if_free_ || lock_->terms->client->closed();
-    const auto fails = [all](const caller& one) { return all || one->only_if_free(); };
+    const bool all = !immediate_ || lock_->terms->client->closed();
+    const auto fails = [all](const caller& one) { return all || one->immediate(); };
     std::copy_if(callers_.begin(), callers_.end(), std::back_inserter(failed), fails);
     std::erase_if(callers_, fails);
     for (const auto& one : failed)

@@ -80,7 +80,7 @@ private:
     std::shared_ptr<lock_queue> queue_;
     rules::contender_key key_ = 0; ///< 0: not in the queue
     std::vector<caller> callers_;  ///< the waiting calls
-    bool only_if_free_ = false;    ///< all calls lock only if the lock is free
+    bool immediate_ = false;       ///< all calls lock only if the lock is free
     bool granted_ = false;
     bool ended_ = false; ///< no call can join
     bool revoke_requested_ = false;

@@ -42,8 +42,7 @@ void recursive_mutex::start_lock(detail::handler<void(error_code, guard)> h, imp
 
 void recursive_mutex::start_try_lock(detail::handler<void(error_code, guard)> h, impl_ptr impl,
                                      owner by) {
-    start(std::move(h), std::move(impl), by, detail::recursive_call::kind::only_if_free,
-          std::nullopt);
+    start(std::move(h), std::move(impl), by, detail::recursive_call::kind::immediate, std::nullopt);
 }
 
 void recursive_mutex::start_try_lock_for(detail::handler<void(error_code, guard)> h, impl_ptr impl,

@@ -56,7 +56,7 @@ void shared_mutex::start_lock(handler h, impl_ptr impl) {
 }
 
 void shared_mutex::start_try_lock(handler h, impl_ptr impl) {
-    start(std::move(h), std::move(impl), mutex_call::kind::only_if_free, role::exclusive);
+    start(std::move(h), std::move(impl), mutex_call::kind::immediate, role::exclusive);
 }
 
 void shared_mutex::start_try_lock_for(handler h, impl_ptr impl, std::chrono::nanoseconds limit) {
@@ -68,7 +68,7 @@ void shared_mutex::start_lock_shared(handler h, impl_ptr impl) {
 }
 
 void shared_mutex::start_try_lock_shared(handler h, impl_ptr impl) {
-    start(std::move(h), std::move(impl), mutex_call::kind::only_if_free, role::shared);
+    start(std::move(h), std::move(impl), mutex_call::kind::immediate, role::shared);
 }
 
 void shared_mutex::start_try_lock_shared_for(handler h, impl_ptr impl,

@@ -12,7 +12,7 @@ namespace paddock::detail {
 
 namespace {
 
-permits_answer judge(const native::reply& r, bool watched) {
+permits_answer answer_of(const native::reply& r, bool watched) {
     if (r.rc != 0) return {.code = r.rc};
     const auto permits = read_permit_text(r.value);
     if (!permits) return {.code = static_cast<int>(zk_errc::data_inconsistency)};
@@ -106,23 +106,23 @@ std::optional<std::int32_t> read_permit_text(std::string_view data) {
     return static_cast<std::int32_t>(bits);
 }
 
-void look_at_permits(core& client, const semaphore_lock& of, permits_told done) {
+void look_at_permits(core& client, const semaphore_lock& of, permits_done done) {
     client.dispatcher().submit(
         lane::user, requests::get{of.counter},
         [seed = of.permits, done = std::move(done)](const native::reply& r) mutable {
             if (static_cast<zk_errc>(r.rc) == zk_errc::no_node) return done({.permits = seed});
-            done(judge(r, false));
+            done(answer_of(r, false));
         });
 }
 
 void watch_permits(core& client, std::shared_ptr<const semaphore_lock> of,
-                   std::shared_ptr<rearming_watch> watch, permits_told done) {
+                   std::shared_ptr<rearming_watch> watch, permits_done done) {
     const auto waiter = watch->set();
     client.dispatcher().submit(
         lane::lock_work, requests::get{of->counter, waiter != 0},
         [&client, of, watch, waiter, done = std::move(done)](const native::reply& r) mutable {
             const bool watched = watch->answered(waiter, r.rc == 0);
-            if (static_cast<zk_errc>(r.rc) != zk_errc::no_node) return done(judge(r, watched));
+            if (static_cast<zk_errc>(r.rc) != zk_errc::no_node) return done(answer_of(r, watched));
             make_counter(client, of, lane::lock_work, of->permits,
                          [&client, of, watch, done = std::move(done)](int code) mutable {
                              if (code != 0) return done({.code = code});

@@ -22,15 +22,15 @@ struct permits_answer {
     std::int32_t permits = 0;
     bool watched = false;
 };
-using permits_told = unique_function<void(const permits_answer&)>;
+using permits_done = unique_function<void(const permits_answer&)>;
 
 /// Reads the counter of a semaphore that has one. If the counter does not exist, the answer is its
 /// initial value.
-void look_at_permits(core& client, const semaphore_lock& of, permits_told done);
+void look_at_permits(core& client, const semaphore_lock& of, permits_done done);
 
 /// Reads the counter with a watch, and creates it if it does not exist.
 void watch_permits(core& client, std::shared_ptr<const semaphore_lock> of,
-                   std::shared_ptr<rearming_watch> watch, permits_told done);
+                   std::shared_ptr<rearming_watch> watch, permits_done done);
 
 /// Sets the counter unconditionally, and creates it if it does not exist.
 void set_permits(std::shared_ptr<const semaphore_lock> of, std::int32_t permits,

@@ -102,7 +102,7 @@ void semaphore::start_acquire(detail::handler<void(error_code, guard)> h, impl_p
 
 void semaphore::start_try_acquire(detail::handler<void(error_code, guard)> h, impl_ptr impl,
                                   std::int32_t count) {
-    start(std::move(h), std::move(impl), count, semaphore_call::kind::only_if_free)
+    start(std::move(h), std::move(impl), count, semaphore_call::kind::immediate)
         ->start(std::nullopt);
 }
 

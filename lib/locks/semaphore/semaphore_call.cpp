@@ -1,5 +1,5 @@
-// The call, its place in the queue, and the session's ups and downs. What the rules decide is
-// carried out in acquisition_actions.cpp.
+// The call, and the events of queue and session. semaphore_call_actions.cpp carries out what the
+// rules decide.
 #include "locks/semaphore/semaphore_call.hpp"
 
 #include "locks/fair/fair_lock.hpp"
@@ -18,15 +18,15 @@ semaphore_call::semaphore_call(std::shared_ptr<const semaphore_lock> what, std::
 
 void semaphore_call::join() {
     queue_ = queue_of(lock_->queue);
-    if (only_if_free())
+    if (immediate())
         look();
     else
-        start_rules();
+        acquire();
 }
 
 /// The results of three reads that are sent without waiting in between: queue, permit nodes,
 /// counter.
-struct semaphore_call::glance {
+struct semaphore_call::free_check {
     int open;
     std::int32_t permits;
     bool free = true;      ///< the queue is empty
@@ -35,13 +35,14 @@ struct semaphore_call::glance {
 
 /// An immediate call writes nothing if too few permits are free.
 void semaphore_call::look() {
-    const auto all = std::make_shared<glance>(glance{lock_->fixed() ? 2 : 3, lock_->permits});
+    const auto all =
+        std::make_shared<free_check>(free_check{lock_->fixed() ? 2 : 3, lock_->permits});
     check_if_free({lock_, &lock_->queue}, queue_, rules::role::exclusive,
                   [self = self(), all](error_code why, bool free) {
                       all->free = free;
                       self->saw(*all, why);
                   });
-    if (!open()) return; // the queue is occupied
+    if (!open()) return; // the check has completed the call
     list(client()->dispatcher(), lane::user, lock_->directory,
          [self = self(), all](int code, std::vector<std::string> names) {
              all->nodes = names.size();
@@ -54,24 +55,23 @@ void semaphore_call::look() {
     });
 }
 
-void semaphore_call::saw(glance& all, error_code why) {
+void semaphore_call::saw(free_check& all, error_code why) {
     --all.open;
     if (!open()) return;
     if (why) return fail(why);
     const bool enough = static_cast<std::int64_t>(all.nodes + count_) <= all.permits;
     if (!all.free || (all.open == 0 && !enough)) return fail({});
-    if (all.open == 0) start_rules();
+    if (all.open == 0) acquire();
 }
 
-void semaphore_call::start_rules() {
+void semaphore_call::acquire() {
     rules::permit_terms terms{.count = count_,
-                              .immediate = only_if_free(),
+                              .immediate = immediate(),
                               .fail_on_expiry = lock_->queue.on_expiry == on_expiry::fail};
     if (lock_->fixed()) terms.permits = lock_->permits;
-    rules_.emplace(client()->claims(), terms);
     alive_ = self();
     client()->listen(alive_);
-    if (client()->state() == client_state::connected) rules_->connected();
+    make_rules(client()->claims(), terms);
     report(&rules::permits::join);
 }
 
@@ -94,14 +94,14 @@ void semaphore_call::carry_out(const rules::permit_act::join_queue&) {
         reserved();
     else if (terms.fail_over_budget || !all.can_fit(bytes))
         failed(errc::over_budget);
-    else if (only_if_free())
+    else if (immediate())
         given_up();
     else
         waiting_ = all.wait(bytes, reserved);
 }
 
 entry_terms semaphore_call::terms_in_queue() const {
-    auto terms = terms_of(lock_->queue, rules::role::exclusive, only_if_free());
+    auto terms = terms_of(lock_->queue, rules::role::exclusive, immediate());
     terms.rules.passing = true;
     return terms;
 }
@@ -135,7 +135,7 @@ void semaphore_call::lost(error_code why) {
     admitted_ = false;
     if (why != errc::node_deleted) return;
     key_ = 0;
-    report(&rules::permits::place_lost);
+    report(&rules::permits::queue_node_lost);
 }
 
 void semaphore_call::abandoned() {

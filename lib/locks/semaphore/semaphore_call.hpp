@@ -13,7 +13,6 @@
 
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,7 +47,7 @@ public:
 
 private:
     friend rules_driver;
-    struct glance;
+    struct free_check;
 
     std::shared_ptr<semaphore_call> self() {
         return std::static_pointer_cast<semaphore_call>(shared_from_this());
@@ -58,8 +57,8 @@ private:
     void abandoned() override;
     bool known_taken() const override;
     void look();
-    void saw(glance& all, error_code why);
-    void start_rules();
+    void saw(free_check& all, error_code why);
+    void acquire();
     void join_queue();
     entry_terms terms_in_queue() const;
 
@@ -87,7 +86,8 @@ private:
     std::string lease_prefix(rules::node_id id) const;
 
     std::shared_ptr<const semaphore_lock> lock_;
-    std::shared_ptr<semaphore_call> alive_; ///< itself, until its last node is deleted
+    std::shared_ptr<semaphore_call>
+        alive_; ///< itself, until the rules decide `out`, or the client closes
     std::size_t count_;
 
     std::shared_ptr<lock_queue> queue_;

@@ -1,6 +1,5 @@
 // What the rules decide, carried out.
 #include "locks/semaphore/semaphore_call.hpp"
-#include "queue/parents.hpp"
 #include "rules/names.hpp"
 #include "rules/paths.hpp"
 #include "session/call.hpp"
@@ -150,7 +149,7 @@ void semaphore_call::carry_out(const rules::permit_act::grant& a) {
     held_ = true;
     queue_->outside_hold(true);
     client()->young_holds().add([weak = weak_self()] {
-        if (const auto self = weak.lock()) self->report(&rules::permits::guard_own);
+        if (const auto self = weak.lock()) self->report(&rules::permits::watch_hold);
     });
     finish({}, access::make<guard>(granted));
 }

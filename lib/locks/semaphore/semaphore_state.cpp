@@ -21,7 +21,7 @@ struct overview : std::enable_shared_from_this<overview> {
     semaphore_state found{};
     int open = 3;
 
-    void begin() {
+    void start() {
         const auto& client = lock->queue.client;
         read_contenders({client, lock->directory, rules::naming::of_leases(), true},
                         [self = shared_from_this()](error_code why, std::vector<contender> all) {
@@ -70,7 +70,7 @@ struct overview : std::enable_shared_from_this<overview> {
 void find_state(std::shared_ptr<const semaphore_lock> of,
                 handler<void(error_code, semaphore_state)> h) {
     const auto call = make_pending_call(of->queue.client, std::move(h));
-    call->start_open([of, call] { std::make_shared<overview>(of, call)->begin(); });
+    call->start_open([of, call] { std::make_shared<overview>(of, call)->start(); });
 }
 
 } // namespace paddock::detail

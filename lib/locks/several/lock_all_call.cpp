@@ -34,7 +34,7 @@ void lock_all_call::reserve_next() {
 /// Runs on the strand of the reservation's client.
 void lock_all_call::reserve(reservation& of, reservation::callback done) const {
     std::size_t bytes = 0;
-    auto how = only_if_free() ? reservation::if_full::give_up : reservation::if_full::wait;
+    auto how = immediate() ? reservation::if_full::give_up : reservation::if_full::wait;
     for (const auto& lock : plan_->locks) {
         if (lock->client != of.client()) continue;
         bytes += entry_bytes(*lock, rules::role::exclusive);
@@ -57,7 +57,7 @@ void lock_all_call::lock_next() {
             self->lock_done(round, why, std::move(one));
         });
     };
-    const auto how = only_if_free() ? mutex_call::kind::only_if_free : mutex_call::kind::wait;
+    const auto how = immediate() ? mutex_call::kind::immediate : mutex_call::kind::wait;
     const auto& lock = plan_->locks[guards_.size()];
     const auto reserved =
         *std::find_if(reservations_.begin(), reservations_.end(),

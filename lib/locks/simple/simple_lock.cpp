@@ -1,13 +1,11 @@
 #include "locks/simple/simple_lock.hpp"
 
-#include "queue/parents.hpp"
 #include "rules/names.hpp"
 #include "rules/outcome.hpp"
 #include "rules/paths.hpp"
 #include "session/call.hpp"
 #include "session/listing.hpp"
 
-#include <array>
 #include <utility>
 
 namespace paddock::detail {
@@ -16,7 +14,7 @@ using rules::simple;
 
 simple_call::simple_call(std::shared_ptr<simple_lock> what, handler<void(error_code, guard)>&& h,
                          kind how)
-    : lock_call(what->terms().client, std::move(h), how), lock_(std::move(what)) {}
+    : lock_call(what->settings().client, std::move(h), how), lock_(std::move(what)) {}
 
 void simple_call::join() {
     lock_->join(key_, std::static_pointer_cast<simple_call>(shared_from_this()));
@@ -29,7 +27,7 @@ bool simple_call::known_taken() const { return lock_->taken(); }
 void simple_resource::release() { lock_->report(&simple::release, id_); }
 
 void simple_resource::when_deleted(unique_function<void(error_code)> gone) {
-    lock_->terms().client->sweeper().when_deleted(marker_, std::move(gone));
+    lock_->settings().client->sweeper().when_deleted(marker_, std::move(gone));
 }
 
 void simple_resource::hold_ended(error_code why) {
@@ -38,7 +36,7 @@ void simple_resource::hold_ended(error_code why) {
 
 simple_lock::~simple_lock() {
     if (!started_) return;
-    core_.post([zk = terms_.client, watch = std::move(watch_), timer = std::move(pause_),
+    core_.post([zk = settings_.client, watch = std::move(watch_), timer = std::move(pause_),
                 stuck = std::move(stuck_)] {
         if (watch) watch->forget();
     });
@@ -47,11 +45,7 @@ simple_lock::~simple_lock() {
 /// Not in the constructor, which may run on any thread.
 void simple_lock::start() {
     if (std::exchange(started_, true)) return;
-    rules_.emplace(
-        core_.claims(),
-        rules::simple_terms{.fail_on_expiry = terms_.on_expiry == on_expiry::fail,
-                            .fail_over_budget = terms_.on_over_budget == on_over_budget::fail});
-    watch_ = std::make_shared<rearming_watch>(core_.watches(), terms_.path, watch_kind::data,
+    watch_ = std::make_shared<rearming_watch>(core_.watches(), settings_.path, watch_kind::data,
                                               [weak = weak_from_this()](watch_event what) {
                                                   const auto self = weak.lock();
                                                   if (self)
@@ -59,13 +53,16 @@ void simple_lock::start() {
                                                                    what == watch_event::deleted);
                                               });
     core_.listen(weak_from_this());
-    if (core_.state() == client_state::connected) rules_->connected();
+    make_rules(
+        core_.claims(),
+        rules::simple_terms{.fail_on_expiry = settings_.on_expiry == on_expiry::fail,
+                            .fail_over_budget = settings_.on_over_budget == on_over_budget::fail});
 }
 
 void simple_lock::join(rules::caller_key& key, caller call) {
     start();
     key = ++last_; // before the rules can complete the call
-    const bool immediate = call->only_if_free();
+    const bool immediate = call->immediate();
     callers_.emplace(key, std::move(call));
     report(&simple::join, key, immediate);
 }
@@ -83,8 +80,8 @@ void simple_lock::on_closed(error_code why) {
 }
 
 std::string simple_lock::marker(rules::node_id id) const {
-    return rules::child(terms_.directory,
-                        rules::marker_name(core_.claims(), id, rules::name_of(terms_.path)));
+    return rules::child(settings_.directory,
+                        rules::marker_name(core_.claims(), id, rules::name_of(settings_.path)));
 }
 
 bool simple_lock::of_session(const native::reply& r) const {
@@ -94,12 +91,12 @@ bool simple_lock::of_session(const native::reply& r) const {
 /// The bytes of both nodes in the node budget.
 std::size_t simple_lock::node_bytes() const {
     constexpr std::size_t length_fields = 8;
-    return terms_.path.size() + marker(0).size() + length_fields;
+    return settings_.path.size() + marker(0).size() + length_fields;
 }
 
 void simple_lock::carry_out(const rules::simple_act::glance& a) {
-    if (terms_.sync_first) catch_up(core_.dispatcher(), lane::user, terms_.path);
-    core_.dispatcher().submit(lane::user, requests::exists{terms_.path},
+    if (settings_.sync_first) catch_up(core_.dispatcher(), lane::user, settings_.path);
+    core_.dispatcher().submit(lane::user, requests::exists{settings_.path},
                               [self = shared_from_this(), key = a.key](const native::reply& r) {
                                   self->report(&simple::glanced, key,
                                                rules::judge(rules::request_kind::look, r.rc), r.rc);
@@ -125,11 +122,11 @@ void simple_lock::carry_out(const rules::simple_act::unreserve&) {
 }
 
 void simple_lock::carry_out(const rules::simple_act::race& a) {
-    data_ = terms_.data.at(core_.env().wall_clock(), core_.claims().text(a.id));
+    data_ = settings_.data.at(core_.env().wall_clock(), core_.claims().text(a.id));
     core_.dispatcher().submit(
         lane::lock_work,
-        requests::multi{{op::create{marker(a.id), data_, create_mode::ephemeral, terms_.acl},
-                         op::create{terms_.path, data_, create_mode::ephemeral, terms_.acl}}},
+        requests::multi{{op::create{marker(a.id), data_, create_mode::ephemeral, settings_.acl},
+                         op::create{settings_.path, data_, create_mode::ephemeral, settings_.acl}}},
         [self = shared_from_this(), id = a.id](const native::reply& r) {
             self->report(&simple::raced, id, rules::judge(rules::request_kind::create, r.rc), r.rc);
         },
@@ -141,7 +138,7 @@ void simple_lock::carry_out(const rules::simple_act::race& a) {
 void simple_lock::carry_out(const rules::simple_act::look& a) {
     const auto waiter = watch_->set();
     core_.dispatcher().submit(
-        lane::lock_work, requests::get{terms_.path, waiter != 0},
+        lane::lock_work, requests::get{settings_.path, waiter != 0},
         [self = shared_from_this(), waiter, number = a.number](const native::reply& r) {
             self->report(
                 &simple::looked, number,
@@ -168,13 +165,13 @@ void simple_lock::carry_out(const rules::simple_act::sweep& a) {
 }
 
 void simple_lock::carry_out(const rules::simple_act::taint&) {
-    core_.sweeper().taint(terms_.directory, 0);
+    core_.sweeper().taint(settings_.directory, 0);
 }
 
 void simple_lock::carry_out(const rules::simple_act::grant& a) {
     core_.prepare_releases();
     const auto what = std::make_shared<simple_resource>(shared_from_this(), a.id, marker(a.id));
-    const auto held = std::make_shared<hold>(terms_.client, what, terms_.path, a.czxid);
+    const auto held = std::make_shared<hold>(settings_.client, what, settings_.path, a.czxid);
     held->add_node(marker(a.id));
     hold_ = held;
     finish(a.key, {}, access::make<guard>(held));

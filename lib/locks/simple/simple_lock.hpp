@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -22,7 +21,7 @@ namespace paddock::detail {
 class simple_lock;
 
 /// The description of a simple_mutex. It does not change.
-struct simple_terms {
+struct simple_lock_settings {
     std::shared_ptr<core> client;
     std::string directory; ///< of the marker; begins with the client's root
     std::string path;      ///< of the lock's node; begins with the client's root
@@ -71,10 +70,10 @@ class simple_lock final : public session_listener,
 public:
     using caller = std::shared_ptr<simple_call>;
 
-    explicit simple_lock(simple_terms terms)
-        : rules_driver(*terms.client), terms_(std::move(terms)) {}
-    ~simple_lock() override;                                      ///< any thread
-    const simple_terms& terms() const noexcept { return terms_; } ///< any thread
+    explicit simple_lock(simple_lock_settings settings)
+        : rules_driver(*settings.client), settings_(std::move(settings)) {}
+    ~simple_lock() override;                                                    ///< any thread
+    const simple_lock_settings& settings() const noexcept { return settings_; } ///< any thread
 
     void join(rules::caller_key& key, caller call);
     void leave(rules::caller_key key);
@@ -89,9 +88,9 @@ public:
 private:
     friend rules_driver;
     std::shared_ptr<simple_lock> self() { return shared_from_this(); }
-    const std::string& directory() const noexcept { return terms_.directory; }
-    bool persistent_parents() const noexcept { return terms_.persistent_parents; }
-    std::string lock_name() const { return "a lock at " + terms_.path; }
+    const std::string& directory() const noexcept { return settings_.directory; }
+    bool persistent_parents() const noexcept { return settings_.persistent_parents; }
+    std::string lock_name() const { return "a lock at " + settings_.path; }
 
     void start();
     using rules_driver::carry_out;
@@ -113,7 +112,7 @@ private:
     bool of_session(const native::reply& r) const;
     std::size_t node_bytes() const;
 
-    simple_terms terms_;
+    simple_lock_settings settings_;
     bool started_ = false;
     std::map<rules::caller_key, caller> callers_;
     rules::caller_key last_ = 0;

@@ -22,15 +22,15 @@ std::shared_ptr<detail::simple_lock> make_impl(const client& zk, std::string_vie
     const auto& core = detail::access::core_of(zk);
     const auto full = rules::below(core->root(), path);
     return std::make_shared<detail::simple_lock>(
-        detail::simple_terms{.client = core,
-                             .directory = std::string(rules::parent(full)),
-                             .path = full,
-                             .data = detail::metadata(options.label),
-                             .acl = std::move(options.acl),
-                             .persistent_parents = options.persistent_parents,
-                             .sync_first = options.sync_first,
-                             .on_expiry = options.on_expiry,
-                             .on_over_budget = options.on_over_budget});
+        detail::simple_lock_settings{.client = core,
+                                     .directory = std::string(rules::parent(full)),
+                                     .path = full,
+                                     .data = detail::metadata(options.label),
+                                     .acl = std::move(options.acl),
+                                     .persistent_parents = options.persistent_parents,
+                                     .sync_first = options.sync_first,
+                                     .on_expiry = options.on_expiry,
+                                     .on_over_budget = options.on_over_budget});
 }
 
 using detail::simple_call;
@@ -56,7 +56,7 @@ simple_mutex::simple_mutex(const client& zk, std::string_view path)
     : simple_mutex(zk, path, simple_mutex_options()) {}
 
 asio::any_io_executor simple_mutex::get_executor() const {
-    return impl_->terms().client->get_executor();
+    return impl_->settings().client->get_executor();
 }
 
 void simple_mutex::start_lock(detail::handler<void(error_code, guard)> h, impl_ptr impl) {
@@ -65,7 +65,7 @@ void simple_mutex::start_lock(detail::handler<void(error_code, guard)> h, impl_p
 }
 
 void simple_mutex::start_try_lock(detail::handler<void(error_code, guard)> h, impl_ptr impl) {
-    std::make_shared<simple_call>(std::move(impl), std::move(h), simple_call::kind::only_if_free)
+    std::make_shared<simple_call>(std::move(impl), std::move(h), simple_call::kind::immediate)
         ->start(std::nullopt);
 }
 
@@ -77,7 +77,7 @@ void simple_mutex::start_try_lock_for(detail::handler<void(error_code, guard)> h
 
 void simple_mutex::start_holder(detail::handler<void(error_code, std::optional<contender>)> h,
                                 impl_ptr impl) {
-    const auto& terms = impl->terms();
+    const auto& terms = impl->settings();
     const auto c =
         std::make_shared<detail::call<std::optional<contender>>>(terms.client, std::move(h));
     c->repeatable();
@@ -86,7 +86,7 @@ void simple_mutex::start_holder(detail::handler<void(error_code, std::optional<c
         return problem == zk_errc::no_node ? error_code() : problem;
     };
     c->start(detail::requests::get{terms.path}, [impl](const native::reply& r) {
-        const auto& t = impl->terms();
+        const auto& t = impl->settings();
         return std::tuple(holder_in(r, rules::without(t.client->root(), t.path)));
     });
 }

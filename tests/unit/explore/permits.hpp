@@ -200,7 +200,7 @@ private:
         for (const auto& name : different)
             check_node(all[key], name);
         entries_[key].held = a.names;
-        if (left.guard) tell(key, &rules::permits::guard_own);
+        if (left.guard) tell(key, &rules::permits::watch_hold);
     }
     void carry_out(std::size_t key, const permit_act::give_up&) {
         answer(key, stage::left, all[key].immediate);

@@ -134,7 +134,7 @@ private:
         check_node(all[a.key], a.name);
         const auto* const node = zk.find(a.name);
         must(!node || node->born == a.czxid, "a wrong czxid");
-        if (left.guard) tell(n, &rules::queue::guard_own, a.key);
+        if (left.guard) tell(n, &rules::queue::watch_hold, a.key);
         if (!node) return;
         for (const auto* const other : zk.living()) {
             if (names_.sequence(other->name) >= names_.sequence(a.name)) continue;
