@@ -50,8 +50,7 @@ void sell(const std::string& seller, int rest, paddock::fencing_token mine) {
 asio::awaitable<void> next_holder(std::string servers, bool& has_read) {
     paddock::client zk(co_await asio::this_coro::executor, servers);
     paddock::mutex mutex(zk, "/locks/tickets");
-    paddock::guard guard =
-        co_await mutex.lock(); // suspended until the other holder's session has expired
+    paddock::guard guard = co_await mutex.lock(); // the other holder's session must expire first
     const int found = tickets_for(guard.fencing_token());
     has_read = true;
     co_await zk.exists("/"); // now the other holder goes on, and writes late
