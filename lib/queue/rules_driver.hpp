@@ -106,8 +106,8 @@ protected:
     /// The client has closed.
     void end_rules() {
         rules_.reset();
-        pause_.reset();
-        if (stuck_) stuck_->stop();
+        pause_.reset(); // with its timers, which must not outlive the execution context
+        stuck_.reset();
     }
 
     core& core_;

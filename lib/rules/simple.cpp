@@ -62,7 +62,7 @@ void simple::advance() {
 void simple::reserved() {
     if (connected_) {
         at_ = stage::racing;
-        race_outcome_ = outcome::not_sent;
+        race_outcome_ = outcome::lost; // until the answer, which may come after that of the look
         id_ = ids_.claim();
         actions_.push_back(simple_act::race{id_});
         look();

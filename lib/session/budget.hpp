@@ -48,6 +48,9 @@ public:
         serve();
     }
 
+    /// The client has closed: no waiter is called any more.
+    void close() { waiting_.clear(); }
+
     std::size_t used() const noexcept { return used_; }
 
 private:

@@ -151,6 +151,7 @@ void core::close(error_code why) {
     lease_.end();
     dispatcher_.close();
     watches_.close(why);
+    nodes_.close();
     young_holds_.clear();
     notify([why](session_listener& listener) { listener.on_closed(why); });
     sweeper_.on_session_ended();

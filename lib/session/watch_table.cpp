@@ -93,6 +93,7 @@ void watch_table::drop(const std::string& path, waiter_id id) {
 /// The C client sets a watch again on every connection, even if no waiter needs it: so if the
 /// connection is lost, the next one removes the watch.
 void watch_table::remove_at_server(const std::string& path) {
+    if (closed_) return;
     // A path that is watched again needs no removal now: the end of that watch requests the next.
     const auto needed = std::make_shared<bool>(true);
     dispatcher_.submit(
@@ -124,7 +125,10 @@ void watch_table::on_event(native::watch_type type, std::string_view path) {
 
 void watch_table::end_session(error_code why) { end_waiters(why, false); }
 
-void watch_table::close(error_code why) { end_waiters(why, true); }
+void watch_table::close(error_code why) {
+    closed_ = true;
+    end_waiters(why, true);
+}
 
 void watch_table::end_waiters(error_code why, bool all) {
     std::vector<callback> callbacks;

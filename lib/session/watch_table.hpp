@@ -79,6 +79,7 @@ private:
     dispatcher& dispatcher_;
     std::size_t limit_;
     std::size_t bytes_ = 0;
+    bool closed_ = false;
     waiter_id last_id_ = 0;
     paths paths_;
 };

@@ -98,6 +98,51 @@ TEST_CASE("an object that outlives its io_context destroys its handlers uncalled
     CHECK(count.use_count() == 1);
 }
 
+// The end of a larger waiter, which stood before it, must not let it go on.
+TEST_CASE("a simple_mutex that waits for the node budget outlives its io_context") {
+    const auto path = fresh_root();
+    std::optional<asio::io_context> io(std::in_place, 1);
+    client_options options = short_session(1s);
+    options.budgets.node_path_bytes = 1024;
+    client zk(io->get_executor(), shared_server().address(), options);
+    mutex first(zk, path + '/' + std::string(200, 'a')),
+        second(zk, path + '/' + std::string(200, 'b'));
+    mutex larger(zk, path + '/' + std::string(460, 'c'));
+    std::optional<simple_mutex> small(std::in_place, zk, path + "/d");
+    const auto a = ask(first), b = ask(second);
+    run_until_true(*io, [&] { return a->done() && b->done(); });
+    const auto c = ask(larger);
+    const auto d = start<guard>([&](auto token) { small->lock(std::move(token)); });
+    io->run_for(200ms);
+    CHECK_FALSE(c->done());
+    CHECK_FALSE(d->done());
+    io.reset();
+    small.reset();
+}
+
+// The timer that looks for waiters behind their own client's hold ends with the io_context.
+TEST_CASE("a guard outlives its io_context, also after another call waited behind it") {
+    const auto path = fresh_root();
+    std::optional<asio::io_context> io(std::in_place, 1);
+    std::optional<client> zk(std::in_place, io->get_executor(), shared_server().address(),
+                             short_session(1s));
+    std::optional<mutex> m(std::in_place, *zk, path + "/m");
+    std::optional<simple_mutex> simple(std::in_place, *zk, path + "/s");
+    auto a = ask(*m), b = start<guard>([&](auto token) { simple->lock(std::move(token)); });
+    run_until_true(*io, [&] { return a->done() && b->done(); });
+    const auto c = ask(*m), d = start<guard>([&](auto token) { simple->lock(std::move(token)); });
+    io->run_for(200ms);
+    CHECK_FALSE(c->done());
+    CHECK_FALSE(d->done());
+    io.reset();
+    CHECK_FALSE(held(a).valid());
+    held(a) = {};
+    held(b) = {};
+    m.reset();
+    simple.reset();
+    zk.reset();
+}
+
 namespace {
 
 /// Ends in its own way, whenever that is.

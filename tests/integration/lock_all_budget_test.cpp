@@ -166,3 +166,23 @@ CO_TEST("a caller that waits for room fails when the client is closed") {
     CHECK(b->error == errc::closed);
     co_await s.all_given_back();
 }
+
+CO_TEST("a set that waits for room in one client's budget ends with the other client") {
+    pairs s(executor);
+    client home(executor, shared_server().address());
+    const mutex first(home, "/a");
+    const auto full = ask_all(s.pair(0));
+    co_await granted_all(full);
+    const auto a = ask_all({first, s.lock_at(2), s.lock_at(3)});
+    const auto b = ask_all_for({first, s.lock_at(4), s.lock_at(5)}, 60s);
+    co_await home.exists("/"); // both wait for room by then
+    co_await s.zk.exists("/");
+    CHECK_FALSE(a->done());
+    co_await home.close();
+    co_await finished(a);
+    co_await finished(b);
+    CHECK(a->error == errc::closed);
+    CHECK(b->error == errc::closed);
+    held_set(full) = {};
+    co_await s.all_given_back();
+}

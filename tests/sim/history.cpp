@@ -84,6 +84,8 @@ void history::add_process() {
     if (chance_.one_in(4)) options.lease.margin = options.session_timeout / 8;
     options.root = root_;
     if (root_.size() > long_root) options.budgets.node_path_bytes = 1024;
+    if (chance_.one_in(4))
+        options.budgets.requests_in_flight = 1 + static_cast<std::size_t>(chance_.below(4));
     options.log = [this, name](std::string_view what) {
         time_.note([&] { return name + ": " + std::string(what); });
     };

@@ -81,6 +81,24 @@ struct stepped {
 
 } // namespace
 
+TEST_CASE("a race whose look was not sent may have been executed") {
+    stepped one;
+    one.enter();
+    CHECK(one.say(&rules::simple::reserved) == "race, look");
+    one.say(&rules::simple::disconnected);
+    CHECK(one.sees(1, outcome::not_sent) == ""); // before the answer to the race
+    CHECK(one.say(&rules::simple::raced, 1, outcome::lost, 0) == "");
+    SUBCASE("and was") {
+        CHECK(one.say(&rules::simple::connected) == "look");
+        CHECK(one.sees(2, true) == "grant 1");
+    }
+    SUBCASE("and was not") {
+        CHECK(one.say(&rules::simple::connected) == "look");
+        CHECK(one.sees(2, outcome::missing) == "sweep, taint, reserve");
+    }
+    SUBCASE("and the caller leaves") { CHECK(one.say(&rules::simple::quit, 1) == "sweep, taint"); }
+}
+
 TEST_CASE("a call that never fits into the budget fails, and the next call may try again") {
     stepped one;
     CHECK(one.enter() == "reserve");

@@ -11,12 +11,20 @@ lock_all_call::lock_all_call(plan_ptr plan, handler<void(error_code, guard_set)>
     : lock_call(plan->locks.front()->client, std::move(h), kind::wait), plan_(std::move(plan)) {}
 
 void lock_all_call::join() {
+    if (round_ == 0) client()->listen(self());
     const auto round = round_;
     holds_ = std::make_shared<hold_set>(client(), [weak = weak_from_this(), round](error_code why) {
         const auto self = std::static_pointer_cast<lock_all_call>(weak.lock());
         if (self) self->hold_lost(round, why);
     });
     reserve_next();
+}
+
+/// The call may wait for another client.
+void lock_all_call::on_closed(error_code why) {
+    if (!open()) return;
+    release_all();
+    finish(why, {});
 }
 
 void lock_all_call::reserve_next() {

@@ -26,9 +26,15 @@ struct lock_all_plan {
 /// One call of lock_all. It first reserves the bytes of all nodes, then locks one mutex after the
 /// other: a call that holds a lock and waits for the node budget could wait for a call that waits
 /// for that lock. Runs on the strand of the first lock's client.
-class lock_all_call final : public lock_call<guard_set> {
+class lock_all_call final : public lock_call<guard_set>, public session_listener {
 public:
     lock_all_call(plan_ptr plan, handler<void(error_code, guard_set)>&& h);
+
+    // From the client of the first lock.
+    void on_connected() override {}
+    void on_suspended() override {}
+    void on_expired() override {}
+    void on_closed(error_code why) override;
 
 private:
     std::shared_ptr<lock_all_call> self() {

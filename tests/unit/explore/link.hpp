@@ -67,8 +67,17 @@ public:
         above_.on_connected(number_);
     }
     /// `answers_first`: whether lost requests are answered before the event of the lost connection.
-    void lose_connection(bool answers_first) {
-        note_("client", number_, "loses its connection", answers_first ? "(answers first)" : "");
+    /// `last_not_sent`: whether the last request was not sent yet.
+    void lose_connection(bool answers_first, bool last_not_sent = false) {
+        note_("client", number_, "loses its connection",
+              answers_first   ? "(answers first)"
+              : last_not_sent ? "(last request not sent)"
+                              : "");
+        std::vector<request> not_sent;
+        if (last_not_sent) {
+            not_sent.push_back(own().to_server.back());
+            own().to_server.pop_back();
+        }
         std::vector<request> awaited;
         for (const auto& r : own().to_client)
             if (r.what == reply::answer) awaited.push_back(r.to);
@@ -76,6 +85,7 @@ public:
         zk_.disconnect(own());
         if (answers_first) answer_all(awaited, outcome::lost);
         above_.on_disconnected(number_);
+        answer_all(not_sent, outcome::not_sent);
         if (!answers_first) answer_all(awaited, outcome::lost);
         answer_all(std::exchange(unsent_, {}), outcome::not_sent);
     }

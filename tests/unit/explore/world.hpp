@@ -126,6 +126,8 @@ protected:
             for (std::size_t how = 0; how < 2 * (1 + may_be_late(n)); ++how)
                 if (c.connected && left.losses > 0 && (how % 2 == 0 || !c.quiet()))
                     out.push_back({move::lose, n, how});
+            if (c.connected && left.losses > 0 && !c.to_server.empty())
+                out.push_back({move::lose, n, last_not_sent});
             if (!c.connected && c.id != 0 && left.expiries > 0) out.push_back({move::expire, n});
             if (left.lapses > 0) out.push_back({move::lapse, n});
         }
@@ -173,9 +175,12 @@ protected:
         if (!left.late) return 0;
         return static_cast<std::size_t>(std::count_if(asked.begin(), asked.end(), makes_nodes));
     }
+    /// Of a lost connection: the last request still waited to be sent, and is answered first.
+    static constexpr std::size_t last_not_sent = 1000;
     /// `variant`: whether lost requests are answered first, and how many creates come late.
     void lose(std::size_t n, std::size_t variant) {
         --left.losses;
+        if (variant == last_not_sent) return client(n).lose_connection(false, true);
         auto on_their_way = variant / 2;
         for (const auto& r : client(n).own().to_server)
             if (makes_nodes(r) && on_their_way > 0) --on_their_way, late_.emplace_back(n, r);
