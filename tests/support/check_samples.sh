@@ -85,7 +85,7 @@ expect '^(alice|bob|carol) (leads, with token [0-9]+|resigns)$' 6 "$said"
 expect '^  the follower sees that there is no leader$' 1 "$said"
 
 said=$("$programs/a_place_in_the_queue" "$server_address")
-expect '^ahead of us: 1$|label nightly build$|gives? the lock back, and does$|^ahead of us now: 0$|^our turn$' 5 "$said"
+expect '^ahead of us: 1$|label nightly build$|^the holder gets the request, and releases the lock$|^ahead of us now: 0$|^our turn$' 5 "$said"
 
 said=$("$programs/recursive_mutex" "$server_address")
 expect '^owner [0-9]+ books (a withdrawal|a deposit|interest)$' 5 "$said"
