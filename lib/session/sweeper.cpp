@@ -137,11 +137,13 @@ void sweeper::searched(const std::string& directory, int code,
     auto& state = it->second;
     state.wanted = state.under_way = false;
     --searching_;
-    const auto result =
-        rules::unless_late(rules::judge(rules::request_kind::list, code), connected_);
-    if (result == rules::outcome::later) {
+    const auto result = rules::judge(rules::request_kind::list, code);
+    const bool unanswered = result == rules::outcome::lost || result == rules::outcome::not_sent;
+    // The barrier may have been lost with the connection before; then on_connected() did not
+    // search.
+    if (result == rules::outcome::later || (unanswered && connected_)) {
         search_again(state, soon);
-    } else if (result != rules::outcome::lost && result != rules::outcome::not_sent) {
+    } else if (!unanswered) {
         nodes_.release(std::exchange(state.bytes, 0));
         if (state.last) {
             tainted_.erase(directory); // not `it`: release() may have called taint()

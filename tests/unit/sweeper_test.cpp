@@ -144,6 +144,25 @@ TEST_CASE("a tainted directory is searched behind a barrier, and its orphans are
     CHECK(s.asked() == words{"remove /locks/" + s.orphan(orphan)});
 }
 
+// The listing waits for the next connection, and is answered after the reconnect.
+TEST_CASE("a search whose barrier is lost with the connection begins again") {
+    sweeper_stage s;
+    const auto orphan = s.core->claims().claim();
+    s.core->claims().release(orphan);
+    s.c->next_send_fails = true; // of the barrier
+    s.core->sweeper().taint("/locks", 0);
+    s.env->run();
+    s.reconnect();
+    CHECK(s.count(s.asked(), "children /locks") == 1);
+    s.answer_names({s.orphan(orphan)});
+    CHECK(s.asked().empty()); // without its barrier the listing proves nothing
+    s.env->advance(1s);
+    CHECK(s.count(s.asked(), "children /locks") == 1);
+    s.answer(no_node);
+    s.answer_names({s.orphan(orphan)});
+    CHECK(s.asked() == words{"remove /locks/" + s.orphan(orphan)});
+}
+
 TEST_CASE("a late create is found after every reconnect, and once a minute later") {
     sweeper_stage s;
     const auto late = s.core->claims().claim();
