@@ -95,7 +95,6 @@ void lock_queue::on_closed(error_code why) {
     end_rules();
     watches_.clear();
     for (const auto& [key, entry] : std::exchange(entries_, {})) {
-        if (entry.budget_waiter) core_.node_budget().stop_waiting(entry.budget_waiter);
         if (!entry.user) continue;
         if (entry.granted)
             entry.user->lost(why);

@@ -34,11 +34,8 @@ void reservation::release() {
     core_->node_budget().release(std::exchange(bytes_, 0));
 }
 
-/// A closed client's budget grants nothing to its waiters.
-void reservation::on_closed(error_code why) {
-    if (const auto id = std::exchange(waiter_, 0)) core_->node_budget().stop_waiting(id);
-    complete(why);
-}
+/// The budget calls no waiter of a closed client.
+void reservation::on_closed(error_code why) { complete(why); }
 
 void reservation::complete(error_code why, bool reserved) {
     if (auto done = std::exchange(done_, {})) done(why, reserved);

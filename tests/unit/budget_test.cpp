@@ -104,3 +104,15 @@ TEST_CASE("a waiter may give its bytes back and wait again as soon as it is serv
     CHECK(q.order == "ab");
     CHECK(q.bytes.used() == 100);
 }
+
+TEST_CASE("a closed budget calls no waiter, whatever is released") {
+    budget all(100);
+    REQUIRE(all.reserve(60));
+    bool called = false;
+    const auto larger = all.wait(90, [&] { called = true; });
+    all.wait(10, [&] { called = true; });
+    all.close();
+    all.stop_waiting(larger);
+    all.release(60);
+    CHECK_FALSE(called);
+}

@@ -177,7 +177,6 @@ void semaphore_call::on_expired() {
 
 void semaphore_call::on_closed(error_code why) {
     settled_ = true;
-    if (const auto turn = std::exchange(waiting_, 0)) client()->node_budget().stop_waiting(turn);
     directory_watch_.reset();
     counter_watch_.reset();
     own_.clear();

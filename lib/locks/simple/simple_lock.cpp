@@ -72,7 +72,6 @@ void simple_lock::leave(rules::caller_key key) {
 }
 
 void simple_lock::on_closed(error_code why) {
-    if (const auto turn = std::exchange(waiting_, 0)) core_.node_budget().stop_waiting(turn);
     end_rules();
     if (const auto held = hold_.lock()) held->end(why);
     for (const auto& [key, one] : std::exchange(callers_, {}))
