@@ -15,7 +15,8 @@ namespace asio = boost::asio;
 
 /// One client for each, as if they were processes of their own.
 asio::awaitable<void> migrate(std::string servers, std::string name) {
-    paddock::client zk(co_await asio::this_coro::executor, servers);
+    const auto executor = co_await asio::this_coro::executor;
+    paddock::client zk(executor, servers);
     paddock::simple_mutex lock(zk, "/app/migration", {.label = name});
 
     if (const auto other = co_await lock.holder(); other)

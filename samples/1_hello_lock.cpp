@@ -14,11 +14,15 @@ namespace asio = boost::asio;
 
 //[program
 asio::awaitable<void> print(std::string servers) {
-    paddock::client zk(co_await asio::this_coro::executor, servers);
+    const auto executor = co_await asio::this_coro::executor;
+    paddock::client zk(executor, servers);
     paddock::mutex mutex(zk, "/locks/printer");
-    paddock::guard guard = co_await mutex.lock(); // suspended until it is our turn; no thread waits
-    std::cout << "holding " << guard.path() << '\n';
-} // releases the lock and ends the session; `co_await guard.unlock()` would wait for it
+    const auto work = [](paddock::guard& guard) -> asio::awaitable<void> {
+        std::cout << "holding " << guard.path() << '\n';
+        co_return; // if the lock is lost, this coroutine is cancelled
+    };
+    co_await mutex.with(work); // suspended until it is our turn, and until the lock is free again
+}
 int main(int argc, char** argv) {
     asio::io_context io;
     auto done = co_spawn(io, print(argc > 1 ? argv[1] : "localhost:2181"), asio::use_future);

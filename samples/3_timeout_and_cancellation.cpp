@@ -20,13 +20,8 @@ asio::awaitable<void> write_report() {
 
 //[limit
 asio::awaitable<void> report(paddock::mutex& mutex) {
-    paddock::guard guard = co_await mutex.try_lock_for(1s);
-    if (!guard) { // another contender had the lock all the time
-        std::cout << "another was faster\n";
-        co_return;
-    }
-    co_await guard.run(write_report); // a coroutine, which is cancelled when the lock is lost
-    co_await guard.unlock();          // waits until the lock's node is deleted
+    const bool ours = co_await mutex.try_with_for(1s, write_report);
+    if (!ours) std::cout << "another was faster\n"; // for the whole second
 }
 //]
 

@@ -36,7 +36,8 @@ asio::awaitable<void> writer(paddock::shared_mutex prices) {
 //]
 
 asio::awaitable<void> run(std::string servers) {
-    paddock::client zk(co_await asio::this_coro::executor, servers);
+    const auto executor = co_await asio::this_coro::executor;
+    paddock::client zk(executor, servers);
     paddock::shared_mutex prices(zk, "/samples/prices");
     co_await (reader(prices, 1) && reader(prices, 2) && writer(prices) && reader(prices, 3));
     co_await zk.close();

@@ -26,16 +26,15 @@ asio::awaitable<void> candidate(paddock::client& zk, std::string name) {
     paddock::election_options options;
     options.id = name; // the name that observers see
     paddock::election votes(zk, "/samples/votes", options);
-    paddock::guard leadership = co_await votes.campaign();
-    std::cout << name << " leads, with token " << leadership.fencing_token().zxid << '\n';
-    asio::steady_timer work(co_await asio::this_coro::executor, 50ms);
-    const auto first = co_await (work.async_wait(asio::use_awaitable) || leadership.lost());
-    if (first.index() == 1) { // it was lost before the work was done, and the work was cancelled
-        std::cout << name << " leads no more: " << std::get<1>(first).message() << '\n';
-        co_return;
-    }
-    std::cout << name << " resigns\n";
-    co_await leadership.unlock();
+    const auto lead = [&](paddock::guard& leadership) -> asio::awaitable<paddock::after_term> {
+        std::cout << name << " leads, with token " << leadership.fencing_token().zxid << '\n';
+        asio::steady_timer work(co_await asio::this_coro::executor, 50ms);
+        co_await work.async_wait(asio::use_awaitable);
+        std::cout << name << " resigns\n";
+        co_return paddock::after_term::stop; // a service leads again: after_term::campaign
+    };
+    // If the leadership is lost, lead() cancels the work, and campaigns again.
+    co_await votes.lead(lead);
 }
 //]
 
@@ -55,7 +54,8 @@ asio::awaitable<void> follower(paddock::client& zk) {
 //]
 
 asio::awaitable<void> run(std::string servers) {
-    paddock::client zk(co_await asio::this_coro::executor, servers);
+    const auto executor = co_await asio::this_coro::executor;
+    paddock::client zk(executor, servers);
     co_await (candidate(zk, "alice") && candidate(zk, "bob") && candidate(zk, "carol") &&
               follower(zk));
     co_await zk.close();

@@ -46,7 +46,8 @@ asio::awaitable<void> impatient(paddock::mutex mutex) {
 //]
 
 asio::awaitable<void> run(std::string servers) {
-    paddock::client zk(co_await asio::this_coro::executor, servers);
+    const auto executor = co_await asio::this_coro::executor;
+    paddock::client zk(executor, servers);
     paddock::mutex_options options;
     options.label = "nightly build";
     paddock::mutex mutex(zk, "/samples/builds", options);

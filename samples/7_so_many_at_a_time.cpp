@@ -35,7 +35,8 @@ asio::awaitable<void> download(paddock::semaphore& slots, int weight) {
 //]
 
 asio::awaitable<void> run(std::string servers) {
-    paddock::client zk(co_await asio::this_coro::executor, servers);
+    const auto executor = co_await asio::this_coro::executor;
+    paddock::client zk(executor, servers);
     paddock::semaphore_options options;
     options.counter = "/samples/downloads-limit"; // one number for all programs; without: fixed
     paddock::semaphore slots(zk, "/samples/downloads", 2, options);

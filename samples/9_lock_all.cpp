@@ -33,7 +33,8 @@ asio::awaitable<void> transfer(account& from, account& to, int amount) {
 }
 
 asio::awaitable<void> work(std::string servers) {
-    paddock::client zk(co_await asio::this_coro::executor, servers);
+    const auto executor = co_await asio::this_coro::executor;
+    paddock::client zk(executor, servers);
     account anna(zk, "anna"), bert(zk, "bert"), cleo(zk, "cleo");
     co_await (transfer(anna, bert, 10) && transfer(bert, anna, 20) && transfer(bert, cleo, 30) &&
               transfer(cleo, anna, 40));
@@ -45,6 +46,17 @@ asio::awaitable<void> work(std::string servers) {
     if (auto guards = co_await paddock::try_lock_all_for(all, 50ms); !guards)
         std::cout << "one of them is taken, so none is held\n";
     co_await busy.unlock();
+
+    // Locks of several kinds: at most two programs at a time look through an account.
+    const paddock::semaphore audits(zk, "/locks/audits", 2);
+    const paddock::shared_mutex rules(zk, "/locks/rules");
+    const auto audit = [&](paddock::guard_set& held) -> asio::awaitable<void> {
+        std::cout << "an audit under " << held.size() << " locks\n";
+        co_return;
+    };
+    const std::vector<paddock::lock_request> needed{anna.lock, paddock::shared(rules),
+                                                    paddock::permits(audits)};
+    co_await paddock::with_all(needed, audit);
     co_await zk.close();
 }
 

@@ -2,6 +2,7 @@
 
 #include <paddock/detail/access.hpp>
 #include <paddock/detail/initiate.hpp>
+#include <paddock/detail/time_limit.hpp>
 #include <paddock/error.hpp>
 #include <paddock/options.hpp>
 #include <paddock/watch.hpp>
@@ -9,11 +10,13 @@
 
 #include <boost/asio/any_io_executor.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace paddock {
@@ -44,6 +47,12 @@ class [[gnu::visibility("default")]] client;
 /// operations without calling them, and so does an operation that begins during that destruction or
 /// later.
 ///
+/// Completion tokens: the default, `use_awaitable`, is for coroutines of the type
+/// `asio::awaitable<T>`; in an `asio::awaitable<T, Executor>` of another executor pass
+/// `asio::deferred`. The handler's associated allocator provides an operation's memory. What runs a
+/// coroutine of the caller (`with`, `run`, `lead`, `guarded`) takes no token, but is an
+/// `asio::awaitable<T>`, for co_spawn with any token: `co_spawn(io, mutex.with(work), use_future)`.
+///
 /// Cancellation safety: every operation accepts total and terminal cancellation, and then completes
 /// with `asio::error::operation_aborted` at once. The ensemble still executes a request that the
 /// client has sent before.
@@ -56,21 +65,19 @@ class [[gnu::visibility("default")]] client;
 /// live on until the session times out: `co_await close()` before the end of the program. (The
 /// destructor of an execution context with a connected client waits for the server for at most
 /// 50 ms.) From its first operation on, an idle client keeps its executor's `io_context::run()`
-/// from returning, because the client must keep its session alive; close() and the destructor end
-/// that.
+/// from returning, because it must keep its session alive, until close() or the destructor.
 ///
 /// Thread safety: any thread may use distinct objects. Any number of threads may call the const
 /// members and all operations of one object at the same time.
 ///
-/// Fork: the session, and every lock in it, stays with the parent. The child sends nothing, and all
+/// Fork: the session, and every lock in it, stays with the parent; the child sends nothing, and all
 /// its guards are invalid. If the program calls `notify_fork` on the execution context, as Asio
-/// requires, the child may use the context again. The child's copy of the client is then closed:
-/// pending and new operations complete with `errc::closed`, and the child needs a client of its
-/// own. Without `notify_fork` the child may only destroy its objects and end; it must not run the
-/// execution context. If, moreover, other threads of its parent ran the context, these may have
-/// left Asio's mutexes locked: the child must end by `_exit` or become another program. (A child
-/// that was not made by fork() does not know that its guards are invalid. All clients of a process
-/// share the C client: fork() waits until no other thread is in it.)
+/// requires, the child may use the context again; its copy of the client is closed, and it needs
+/// one of its own. Without `notify_fork` the child may only destroy its objects and end, and must
+/// not run the context; if other threads of the parent ran it, they may have left Asio's mutexes
+/// locked: then the child must end by `_exit` or become another program. (A child that was not made
+/// by fork() does not know that its guards are invalid. fork() waits until no other thread is in
+/// the C client, which all clients of a process share.)
 ///
 /// **Operations on nodes** wait while the client is not connected. The client repeats a read, and
 /// sync(), across reconnects and sessions until the ensemble answers it; it never sends a write
@@ -85,18 +92,14 @@ class [[gnu::visibility("default")]] client;
 /// client_budgets::watched_path_bytes. In these two cases the client sends nothing.
 class client {
 public:
-    /// Creates a client; does no I/O.
+    /// Creates a client; does no I/O. `servers` is a list of names or addresses, with ports other
+    /// than 2181, and perhaps a root path: `zk1:2182,10.0.0.2,[::1]:2182/app`. (An IPv6 address
+    /// with a port stands in brackets.)
     ///
-    /// `servers` is a list of names or addresses like `zk1:2181,zk2:2181,zk3`. The default port is
-    /// 2181; an IPv6 address with a port stands in brackets: `[::1]:2181`. The list may end in a
-    /// root path: `zk1,zk2/app`.
-    ///
-    /// The client tries addresses at once, and each name as soon as Asio has resolved it. Asio has
-    /// one resolver thread per execution context, which resolves one name after the other for all
-    /// its users: a slow name delays the names behind it. Nothing can interrupt that thread.
-    /// close() does not wait for it, but after close() `io_context::run()` and the context's
-    /// destructor wait for the name that the thread is resolving. Addresses avoid that wait, and
-    /// `options timeout:1 attempts:1` in resolv.conf limits it.
+    /// The client tries addresses at once, and each name as soon as Asio has resolved it, in the
+    /// one resolver thread of the execution context: a slow name delays the names behind it, and
+    /// after close() `io_context::run()` and the context's destructor wait for the name that it is
+    /// resolving. Addresses avoid that; `options timeout:1 attempts:1` in resolv.conf limits it.
     ///
     /// Errors: throws `system_error` with `errc::bad_argument` for a malformed list, root or
     /// option, and with `errc::wrong_c_client` when the process has loaded libzookeeper_mt instead
@@ -106,11 +109,19 @@ public:
     /// As above, with the default options. A default argument would not do: g++ 12 destroys it in
     /// the wrong place when the same expression contains a co_await.
     client(asio::any_io_executor executor, std::string_view servers);
+    /// As above, with the executor of an execution context (`asio::io_context`, …).
+    template <detail::has_executor Context>
+    client(Context& context, std::string_view servers, client_options options)
+        : client(context.get_executor(), servers, std::move(options)) {}
+    template <detail::has_executor Context>
+    client(Context& context, std::string_view servers) : client(context.get_executor(), servers) {}
     client(client&&) noexcept;
     client& operator=(client&&) noexcept;
     ~client();
 
-    asio::any_io_executor get_executor() const;
+    using executor_type = asio::any_io_executor;
+    /// Never throws; a client that was moved from has no executor.
+    executor_type get_executor() const noexcept;
 
     /// The present state; next_state() waits for a change.
     client_state state() const noexcept;
@@ -122,8 +133,7 @@ public:
     std::chrono::milliseconds session_timeout() const noexcept;
 
     /// Waits until the client is connected. An ensemble that the client cannot reach, or a name
-    /// that it cannot resolve, is not an error: limit the wait with cancellation, and see
-    /// client_options::log.
+    /// that it cannot resolve, is not an error: see connect_for() and client_options::log.
     ///
     /// Completion signature: `void(error_code)`.
     ///
@@ -134,6 +144,33 @@ public:
     [[nodiscard]] auto connect(Token&& token = {}) {
         return detail::initiate<void(error_code)>(get_executor(), std::forward<Token>(token),
                                                   &start_connect, core_);
+    }
+
+    /// As connect(), but waits for at most `limit`.
+    ///
+    /// Completion signature: `void(error_code)`.
+    ///
+    /// Errors: those of connect(), and `errc::not_connected` when the time has passed. The client
+    /// goes on trying to connect.
+    ///
+    /// Cancellation safety, executor, lifetime, thread safety: see the class.
+    template <typename Rep, typename Period,
+              asio::completion_token_for<void(error_code)> Token = default_token>
+    [[nodiscard]] auto connect_for(const std::chrono::duration<Rep, Period>& limit,
+                                   Token&& token = {}) {
+        return detail::initiate<void(error_code)>(get_executor(), std::forward<Token>(token),
+                                                  &start_connect_for, core_,
+                                                  detail::limit_of(limit));
+    }
+
+    /// As connect_for(), with a point in time of any clock.
+    template <typename Clock, typename Duration,
+              asio::completion_token_for<void(error_code)> Token = default_token>
+    [[nodiscard]] auto connect_until(const std::chrono::time_point<Clock, Duration>& deadline,
+                                     Token&& token = {}) {
+        return detail::initiate<void(error_code)>(get_executor(), std::forward<Token>(token),
+                                                  &start_connect_for, core_,
+                                                  detail::until{deadline});
     }
 
     /// Closes the client and ends its session. Every pending operation, and every later one,
@@ -172,10 +209,9 @@ public:
             get_executor(), std::forward<Token>(token), &start_next_state, core_, seen);
     }
 
-    // Operations on nodes. The class comment describes their errors, cancellation safety,
-    // executor, lifetime and thread safety.
+    // Operations on nodes. The class comment describes their errors and the rest.
 
-    /// Creates a node.
+    /// Creates a node; by default a persistent one that everybody may use.
     ///
     /// Completion signature: `void(error_code, create_result)`.
     template <asio::completion_token_for<void(error_code, create_result)> Token = default_token>
@@ -184,6 +220,17 @@ public:
         return detail::initiate<void(error_code, create_result)>(
             get_executor(), std::forward<Token>(token), &start_create, core_, std::move(path),
             std::move(data), std::move(options));
+    }
+    /// As above, with the default options.
+    template <asio::completion_token_for<void(error_code, create_result)> Token = default_token>
+    [[nodiscard]] auto create(std::string path, std::string data, Token&& token = {}) {
+        return create(std::move(path), std::move(data), create_options(),
+                      std::forward<Token>(token));
+    }
+    /// As above, without data.
+    template <asio::completion_token_for<void(error_code, create_result)> Token = default_token>
+    [[nodiscard]] auto create(std::string path, Token&& token = {}) {
+        return create(std::move(path), std::string(), create_options(), std::forward<Token>(token));
     }
 
     /// Reads a node's data.
@@ -256,6 +303,11 @@ public:
             get_executor(), std::forward<Token>(token), &start_set, core_, std::move(path),
             std::move(data), version);
     }
+    /// As above, whatever the version.
+    template <asio::completion_token_for<void(error_code, node_stat)> Token = default_token>
+    [[nodiscard]] auto set(std::string path, std::string data, Token&& token = {}) {
+        return set(std::move(path), std::move(data), any_version, std::forward<Token>(token));
+    }
 
     /// Deletes a node if its data has this version.
     ///
@@ -264,6 +316,11 @@ public:
     [[nodiscard]] auto remove(std::string path, std::int32_t version, Token&& token = {}) {
         return detail::initiate<void(error_code)>(get_executor(), std::forward<Token>(token),
                                                   &start_remove, core_, std::move(path), version);
+    }
+    /// As above, whatever the version.
+    template <asio::completion_token_for<void(error_code)> Token = default_token>
+    [[nodiscard]] auto remove(std::string path, Token&& token = {}) {
+        return remove(std::move(path), any_version, std::forward<Token>(token));
     }
 
     /// Lets the connected server catch up with the leader: later reads see every write that the
@@ -309,6 +366,8 @@ public:
 
 private:
     friend struct detail::access;
+    template <typename... Result>
+    using handler = detail::handler<void(error_code, Result...)>;
     using core_ptr = std::shared_ptr<detail::core>;
     using latch_ptr = std::shared_ptr<detail::watch_latch>;
     /// The watch of a read: none, or the inside of the caller's watch, which is null if the caller
@@ -317,28 +376,22 @@ private:
 
     explicit client(core_ptr core) noexcept;
 
-    static void start_connect(detail::handler<void(error_code)>, core_ptr);
-    static void start_close(detail::handler<void(error_code)>, core_ptr);
-    static void start_next_state(detail::handler<void(error_code, client_state)>, core_ptr,
-                                 client_state);
-    static void start_create(detail::handler<void(error_code, create_result)>, core_ptr,
-                             std::string, std::string, create_options);
-    static void start_get(detail::handler<void(error_code, get_result)>, core_ptr, std::string,
-                          watched);
-    static void start_exists(detail::handler<void(error_code, node_stat)>, core_ptr, std::string,
-                             watched);
-    static void start_children(detail::handler<void(error_code, children_result)>, core_ptr,
-                               std::string, watched);
-    static void start_set(detail::handler<void(error_code, node_stat)>, core_ptr, std::string,
-                          std::string, std::int32_t);
-    static void start_remove(detail::handler<void(error_code)>, core_ptr, std::string,
-                             std::int32_t);
-    static void start_sync(detail::handler<void(error_code)>, core_ptr, std::string);
-    static void start_multi(detail::handler<void(error_code, std::vector<operation_result>)>,
-                            core_ptr, std::vector<operation>);
-    static void start_get_acl(detail::handler<void(error_code, acl_result)>, core_ptr, std::string);
-    static void start_set_acl(detail::handler<void(error_code)>, core_ptr, std::string, acl,
-                              std::int32_t);
+    static void start_connect(handler<>, core_ptr);
+    static void start_connect_for(handler<>, core_ptr, std::chrono::nanoseconds);
+    static void start_close(handler<>, core_ptr);
+    static void start_next_state(handler<client_state>, core_ptr, client_state);
+    static void start_create(handler<create_result>, core_ptr, std::string, std::string,
+                             create_options);
+    static void start_get(handler<get_result>, core_ptr, std::string, watched);
+    static void start_exists(handler<node_stat>, core_ptr, std::string, watched);
+    static void start_children(handler<children_result>, core_ptr, std::string, watched);
+    static void start_set(handler<node_stat>, core_ptr, std::string, std::string, std::int32_t);
+    static void start_remove(handler<>, core_ptr, std::string, std::int32_t);
+    static void start_sync(handler<>, core_ptr, std::string);
+    static void start_multi(handler<std::vector<operation_result>>, core_ptr,
+                            std::vector<operation>);
+    static void start_get_acl(handler<acl_result>, core_ptr, std::string);
+    static void start_set_acl(handler<>, core_ptr, std::string, acl, std::int32_t);
 
     core_ptr core_;
 };

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <paddock/znode.hpp>
+#include <paddock/fencing_token.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -15,7 +15,7 @@ struct contender {
     bool holder = false;            ///< whether it holds the lock
     bool shared = false;            ///< whether it holds, or waits for, a shared lock
     std::int64_t session = 0;       ///< the session that owns the node
-    paddock::fencing_token token{}; ///< the fencing token that its guard has or will have
+    paddock::fencing_token token{}; ///< the fencing token of its guard; zero if shared
     std::string data{};             ///< the node's data, as its owner wrote it
 
     // Read from the data if a paddock program wrote it, otherwise empty:

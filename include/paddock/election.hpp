@@ -3,12 +3,16 @@
 #include <paddock/client.hpp>
 #include <paddock/contender.hpp>
 #include <paddock/detail/initiate.hpp>
+#include <paddock/detail/lead.hpp>
+#include <paddock/detail/time_limit.hpp>
 #include <paddock/error.hpp>
 #include <paddock/guard.hpp>
 #include <paddock/options.hpp>
 
+#include <chrono>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -44,8 +48,13 @@ public:
     election(const client& zk, std::string_view path, election_options options);
     /// As above, with the default options: an empty id.
     election(const client& zk, std::string_view path);
+    /// A temporary client would close at the end of the expression.
+    election(const client&&, std::string_view, election_options) = delete;
+    election(const client&&, std::string_view) = delete;
 
-    asio::any_io_executor get_executor() const;
+    using executor_type = asio::any_io_executor;
+    /// The client's executor. Never throws; an object that was moved from has none.
+    executor_type get_executor() const noexcept;
 
     /// Waits for leadership. The guard is the leadership: guard::lost() reports its end;
     /// guard::unlock() or the guard's destructor resigns. Leadership belongs to one session: a
@@ -57,9 +66,91 @@ public:
     ///
     /// Executor, lifetime, thread safety: see the class.
     template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
-    [[nodiscard]] auto campaign(Token&& token = {}) {
+    [[nodiscard]] auto campaign(Token&& token = {}) const {
         return detail::initiate<void(error_code, guard)>(get_executor(), std::forward<Token>(token),
                                                          &start_campaign, impl_);
+    }
+
+    /// Takes the leadership if there is no other participant; otherwise completes with an empty
+    /// guard.
+    ///
+    /// Everything else: as mutex::try_lock().
+    template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
+    [[nodiscard]] auto try_campaign(Token&& token = {}) const {
+        return detail::initiate<void(error_code, guard)>(get_executor(), std::forward<Token>(token),
+                                                         &start_try_campaign, impl_);
+    }
+
+    /// Waits for leadership for at most `limit`.
+    ///
+    /// Everything else: as mutex::try_lock_for().
+    template <typename Rep, typename Period,
+              asio::completion_token_for<void(error_code, guard)> Token = default_token>
+    [[nodiscard]] auto try_campaign_for(const std::chrono::duration<Rep, Period>& limit,
+                                        Token&& token = {}) const {
+        return detail::initiate<void(error_code, guard)>(get_executor(), std::forward<Token>(token),
+                                                         &start_try_campaign_for, impl_,
+                                                         detail::limit_of(limit));
+    }
+
+    /// As try_campaign_for(), with a point in time of any clock. A later change of that clock's
+    /// time has no effect.
+    template <typename Clock, typename Duration,
+              asio::completion_token_for<void(error_code, guard)> Token = default_token>
+    [[nodiscard]] auto try_campaign_until(const std::chrono::time_point<Clock, Duration>& deadline,
+                                          Token&& token = {}) const {
+        return detail::initiate<void(error_code, guard)>(get_executor(), std::forward<Token>(token),
+                                                         &start_try_campaign_for, impl_,
+                                                         detail::until{deadline});
+    }
+
+    /// Leads again and again: campaigns, runs `work(guard&)` (or `work()`) while it leads, resigns,
+    /// waits until its node is deleted, and campaigns again.
+    ///
+    ///     const auto work = [&](paddock::guard& leadership) -> asio::awaitable<void> { … };
+    ///     co_await votes.lead(work); // named: see mutex::with()
+    ///
+    /// It ends when `work` returns `after_term::stop`, when it is cancelled, or when campaign()
+    /// fails; work that returns nothing, or `after_term::campaign`, leads again. When the
+    /// leadership is lost, lead() cancels the work, as guard::run() does. An exception of the work
+    /// ends the term and not lead(): the client's log has its text. After a term of less than a
+    /// second lead() pauses before it campaigns again: at first for 100 ms, and twice as long each
+    /// time, up to 10 seconds, less a random part.
+    ///
+    /// Errors: those of campaign(); `asio::error::operation_aborted`, or the exception of the work,
+    /// after a cancellation; `errc::bad_argument` for an empty function.
+    ///
+    /// Cancellation safety: as campaign() before the leadership; as guard::run() while the work
+    /// runs, and lead() then waits until it has resigned.
+    ///
+    /// Executor: that of the coroutine that awaits lead(), for the work, too. With several threads
+    /// use a strand.
+    ///
+    /// Lifetime: lead() keeps the callable; see the class. Thread safety: see the class.
+    template <typename Work>
+    [[nodiscard]] asio::awaitable<void> lead(Work work) const {
+        return detail::lead(*this, make_pace(), std::move(work));
+    }
+
+    /// Changes the id that others see of this leader (election_options::id) while it leads: writes
+    /// the data of its node. A wait with next_leader() does not end by that. A later campaign()
+    /// begins with the id of the options.
+    ///
+    /// Completion signature: `void(error_code)`.
+    ///
+    /// Errors: `errc::lock_lost`; `errc::outcome_unknown`; the `zk_errc` of a refusal;
+    /// `errc::closed`; `errc::auth_failed`; `errc::bad_argument` for an id that is not acceptable
+    /// in the options, and for a guard that is empty or of another lock.
+    ///
+    /// Cancellation safety: total and terminal; the ensemble still executes a change that the
+    /// client has sent.
+    ///
+    /// Executor, lifetime, thread safety: see the class.
+    template <asio::completion_token_for<void(error_code)> Token = default_token>
+    [[nodiscard]] auto set_id(const guard& leadership, std::string id, Token&& token = {}) const {
+        return detail::initiate<void(error_code)>(
+            get_executor(), std::forward<Token>(token), &start_set_id, impl_,
+            detail::access::hold_of(leadership), std::move(id));
     }
 
     /// Reads which participant leads: `contender::data` is its id, `contender::token` the fencing
@@ -74,7 +165,7 @@ public:
     /// Executor, lifetime, thread safety: see the class.
     template <asio::completion_token_for<void(error_code, std::optional<contender>)> Token =
                   default_token>
-    [[nodiscard]] auto leader(Token&& token = {}) {
+    [[nodiscard]] auto leader(Token&& token = {}) const {
         return detail::initiate<void(error_code, std::optional<contender>)>(
             get_executor(), std::forward<Token>(token), &start_leader, impl_);
     }
@@ -87,7 +178,7 @@ public:
     /// Errors, cancellation safety, executor, lifetime, thread safety: as leader().
     template <
         asio::completion_token_for<void(error_code, std::vector<contender>)> Token = default_token>
-    [[nodiscard]] auto participants(Token&& token = {}) {
+    [[nodiscard]] auto participants(Token&& token = {}) const {
         return detail::initiate<void(error_code, std::vector<contender>)>(
             get_executor(), std::forward<Token>(token), &start_participants, impl_);
     }
@@ -108,15 +199,23 @@ public:
     /// Cancellation safety, executor, lifetime, thread safety: as leader().
     template <asio::completion_token_for<void(error_code, std::optional<contender>)> Token =
                   default_token>
-    [[nodiscard]] auto next_leader(fencing_token seen, Token&& token = {}) {
+    [[nodiscard]] auto next_leader(fencing_token seen, Token&& token = {}) const {
         return detail::initiate<void(error_code, std::optional<contender>)>(
             get_executor(), std::forward<Token>(token), &start_next_leader, impl_, seen);
     }
 
 private:
+    friend struct detail::access;
     using impl_ptr = std::shared_ptr<const detail::fair_lock>;
+    using hold_ptr = std::shared_ptr<detail::hold>;
+
+    detail::pace_ptr make_pace() const;
 
     static void start_campaign(detail::handler<void(error_code, guard)>, impl_ptr);
+    static void start_try_campaign(detail::handler<void(error_code, guard)>, impl_ptr);
+    static void start_try_campaign_for(detail::handler<void(error_code, guard)>, impl_ptr,
+                                       std::chrono::nanoseconds);
+    static void start_set_id(detail::handler<void(error_code)>, impl_ptr, hold_ptr, std::string);
     static void start_leader(detail::handler<void(error_code, std::optional<contender>)>, impl_ptr);
     static void start_participants(detail::handler<void(error_code, std::vector<contender>)>,
                                    impl_ptr);

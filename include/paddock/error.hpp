@@ -4,6 +4,7 @@
 
 #include <boost/asio/error.hpp>
 #include <boost/system/error_code.hpp>
+#include <boost/system/error_condition.hpp>
 #include <boost/system/system_error.hpp>
 
 namespace boost::asio {}
@@ -17,8 +18,8 @@ using boost::system::system_error;
 /// The errors of paddock itself. A cancelled operation always completes with
 /// `asio::error::operation_aborted`; an error of the ensemble keeps its number, in `zk_errc`.
 enum class errc : int {
-    /// An argument is not acceptable. The exception's text names the argument and the reason. The
-    /// client has sent nothing.
+    /// An argument is not acceptable, or the object is empty or was moved from. The client has sent
+    /// nothing. An exception that a call itself throws names the argument and the reason.
     bad_argument = 1,
     /// The client is not connected, and the operation does not wait for a connection, or its time
     /// limit has passed.
@@ -32,7 +33,7 @@ enum class errc : int {
     /// process that owns the client.
     closed,
     /// The guard does not hold the lock any more: its session has expired, its lease has lapsed,
-    /// its node is deleted, or a client has revoked the lock.
+    /// its node is deleted, a client has revoked the lock, or the client was closed.
     lock_lost,
     /// Another client has deleted the node that held the lock.
     node_deleted,
@@ -57,6 +58,8 @@ enum class errc : int {
     /// This process has loaded libzookeeper_mt instead of libzookeeper_st, and paddock's calls
     /// reach that library.
     wrong_c_client,
+    /// The hold has reached its longest time (`hold_limit::longest`).
+    hold_expired,
 };
 
 /// The ZooKeeper error codes with which an operation can complete. The numbers are ZooKeeper's own
@@ -90,11 +93,62 @@ enum class zk_errc : int {
     throttled = -127,
 };
 
+/// What several codes have in common: `if (error == paddock::condition::lock_lost)`. A code can
+/// meet several conditions.
+enum class condition : int {
+    /// The caller does not hold the lock any more: `errc::lock_lost`, and the reasons of
+    /// `guard::lost` that are a loss (`node_deleted`, `revoked`, `lease_lapsed`, `hold_expired`,
+    /// `session_expired`).
+    lock_lost = 1,
+    /// The ensemble has executed nothing, and the same call can succeed later:
+    /// `errc::not_connected`, `errc::over_budget`, `zk_errc::throttled`, `zk_errc::session_moved`.
+    transient,
+    /// The ensemble may have executed the request: `errc::outcome_unknown`,
+    /// `zk_errc::connection_loss`, `zk_errc::operation_timeout`.
+    outcome_unknown,
+    /// The session has expired: `session_expired` of both kinds.
+    session_expired,
+    /// The client is of no use any more: `errc::closed`, `zk_errc::closing`, and the codes of
+    /// `auth_failed`.
+    closed,
+    /// The ensemble refused the credentials: `auth_failed` of both kinds.
+    auth_failed,
+    /// The credentials do not allow the request: `zk_errc::no_auth`.
+    not_permitted,
+    /// The arguments are not acceptable: `errc::bad_argument`, `zk_errc::bad_arguments`,
+    /// `zk_errc::invalid_acl`.
+    bad_argument,
+    /// A cancellation ended the operation: `asio::error::operation_aborted`.
+    cancelled,
+};
+
+class [[gnu::visibility("default")]] lock_lost_error;
+
+/// What guard::run() and with() throw when the work has ended without a result after the loss of
+/// the lock: `errc::lock_lost`, the reason, and the exception of the work, nested.
+class lock_lost_error : public system_error {
+public:
+    explicit lock_lost_error(error_code reason);
+
+    /// As guard::lost() returns it: `errc::hold_expired`, `errc::node_deleted`, …
+    const error_code& reason() const noexcept { return reason_; }
+
+private:
+    error_code reason_;
+};
+
 /// The category of `errc`, named "paddock".
 [[gnu::visibility("default")]] const boost::system::error_category& paddock_category() noexcept;
 
 /// The category of `zk_errc`, named "zookeeper".
 [[gnu::visibility("default")]] const boost::system::error_category& zookeeper_category() noexcept;
+
+/// The category of `condition`, named "paddock condition".
+[[gnu::visibility("default")]] const boost::system::error_category& condition_category() noexcept;
+
+inline boost::system::error_condition make_error_condition(condition which) noexcept {
+    return {static_cast<int>(which), condition_category()};
+}
 
 inline error_code make_error_code(errc code) noexcept {
     return {static_cast<int>(code), paddock_category()};
@@ -104,6 +158,9 @@ inline error_code make_error_code(zk_errc code) noexcept {
     return {static_cast<int>(code), zookeeper_category()};
 }
 
+inline lock_lost_error::lock_lost_error(error_code reason)
+    : system_error(make_error_code(errc::lock_lost), reason.message()), reason_(reason) {}
+
 } // namespace paddock
 
 template <>
@@ -111,3 +168,6 @@ struct boost::system::is_error_code_enum<paddock::errc> : std::true_type {};
 
 template <>
 struct boost::system::is_error_code_enum<paddock::zk_errc> : std::true_type {};
+
+template <>
+struct boost::system::is_error_condition_enum<paddock::condition> : std::true_type {};

@@ -5,6 +5,7 @@
 #include <paddock/detail/initiate.hpp>
 #include <paddock/detail/run.hpp>
 #include <paddock/error.hpp>
+#include <paddock/fencing_token.hpp>
 #include <paddock/znode.hpp>
 
 #include <memory>
@@ -22,8 +23,11 @@ class [[gnu::visibility("default")]] guard;
 
 /// The handle of a hold: while the guard lives and valid() is true, the caller holds the lock.
 /// Move-only. An empty guard (default constructed, moved from, or the result of a `try_lock` that
-/// found the lock taken) holds nothing; its operations throw `system_error` with
-/// `errc::bad_argument` at the call.
+/// found the lock taken) holds nothing; its operations complete with
+/// `errc::bad_argument`, on the handler's associated executor (by default Asio's system executor).
+///
+/// g++ 12 does not warn when a program discards a guard (`co_await mutex.lock();`), which releases
+/// the lock at once: always name it, `paddock::guard held = co_await mutex.lock();`, or use with().
 ///
 /// **For all operations**
 ///
@@ -65,15 +69,19 @@ public:
     /// The path of the lock's node, without the client's root; empty for an empty guard.
     std::string_view path() const noexcept;
 
-    /// A number that grows with every exclusive hold of this lock, over all processes and sessions;
-    /// zero for an empty guard and for the guard of a semaphore. The type's comment says how a
-    /// store uses it: claim, then read.
+    /// The fencing token, which grows with every exclusive hold of this lock, over all processes
+    /// and sessions. The type's comment says how a store uses it: claim, then read. Zero without a
+    /// token.
     paddock::fencing_token fencing_token() const noexcept;
 
+    /// Whether there is a fencing token: not for an empty guard, nor for shared holds and permits,
+    /// which overlap. A hold that was downgraded keeps its token.
+    bool has_token() const noexcept;
+
     /// Waits until the hold has ended, and returns the reason:
-    /// `const error_code why = co_await guard.lost();`. After `lease_lapsed` and `revoked` the
-    /// lock's node stays until the guard is unlocked or destroyed, because the caller's code may
-    /// still be at work.
+    /// `const error_code why = co_await guard.lost();`. After `lease_lapsed`,
+    /// `revoked` and `hold_expired` the lock's node stays until the guard is unlocked or destroyed,
+    /// because the caller's code may still be at work.
     ///
     /// The reason is a result, not a failure of the wait: `co_await (work() || guard.lost())`
     /// (asio::experimental::awaitable_operators) ends with the work or with the loss, whichever
@@ -84,15 +92,15 @@ public:
     /// Completion signature: `void(error_code, error_code reason)`.
     ///
     /// The reason is `errc::session_expired`, `errc::lease_lapsed`, `errc::node_deleted`,
-    /// `errc::revoked`, `errc::closed`, `errc::auth_failed` (the client has closed itself), or
-    /// `errc::released` after unlock() or the destructor; the first reason stays. A lost connection
-    /// is no reason: if the client reconnects before the lease ends, the hold continues. The
-    /// operation reports a lapse when its timer fires (late after a suspension of the machine,
-    /// while valid() knows at once), or lease_options::margin earlier.
+    /// `errc::revoked`, `errc::hold_expired` (hold_limit), `errc::closed`, `errc::auth_failed` (the
+    /// client has closed itself), or `errc::released` after unlock() or the destructor; the first
+    /// reason stays. A lost connection is no reason: if the client reconnects before the lease
+    /// ends, the hold continues. The operation reports a lapse when its timer fires (late after a
+    /// suspension of the machine, while valid() knows at once), or lease_options::margin earlier.
     ///
     /// Errors: the first code is `asio::error::operation_aborted` after a cancellation, and then
-    /// there is no reason; the operation has no other error. (`redirect_error` redirects only that
-    /// code: with it `co_await` throws the reason.)
+    /// there is no reason; or `errc::bad_argument` for an empty guard. (`redirect_error` redirects
+    /// only that code: with it `co_await` throws the reason.)
     ///
     /// Cancellation safety: total and terminal; the hold continues.
     ///
@@ -109,16 +117,22 @@ public:
             executor(), std::forward<Token>(token), &start_lost, hold_);
     }
 
-    /// Runs a coroutine under the lock: `co_await guard.run([&]() -> asio::awaitable<int> {…})`,
-    /// and returns its result. When the hold is lost, run() cancels the work (all cancellation
+    /// Runs a coroutine under the lock, and returns its result:
+    ///
+    ///     const auto work = [&]() -> asio::awaitable<int> { … }; // named: see mutex::with()
+    ///     const int left = co_await guard.run(work);
+    ///
+    /// When the hold is lost, run() cancels the work (all cancellation
     /// types). If the work still ends with a result, run() returns that result and never discards
     /// it: valid() and lost() tell that the hold was lost meanwhile. To learn of the end while the
-    /// caller still certainly holds the lock, set lease_options::margin.
+    /// caller still certainly holds the lock, set lease_options::margin. When the loss was the end
+    /// of the longest time (hold_limit), run() releases the lock once the work has ended.
     ///
-    /// Errors: if the work throws after the loss, run() throws `system_error` with
-    /// `errc::lock_lost`, with the work's own exception nested in it (`std::rethrow_if_nested`);
-    /// otherwise it throws the work's exception. (So in `run(work) || other` a loss is a failure,
-    /// and Asio's `||` continues to wait for the other.)
+    /// Errors: if the work throws after the loss, run() throws `lock_lost_error`
+    /// (`errc::lock_lost`, and the reason), with the work's own exception nested in it
+    /// (`std::rethrow_if_nested`); otherwise it throws the work's exception; `errc::bad_argument`
+    /// for an empty function. (So in `run(work) || other` a loss is a failure, and Asio's `||`
+    /// continues to wait for the other.)
     ///
     /// Cancellation safety: run() passes every cancellation on to the work, and the cancellation of
     /// a loss too, even after a cancellation that the work has ignored.
@@ -131,12 +145,16 @@ public:
     /// Thread safety: as any const member.
     template <typename Work>
     [[nodiscard]] asio::awaitable<detail::work_result<Work>> run(Work work) const {
+        if (!hold_) return detail::refuse_work<Work>();
         return detail::run_until_lost(
             [hold = hold_, executor = executor()](auto token) {
                 return detail::initiate<void(error_code, error_code)>(executor, std::move(token),
                                                                       &start_lost, hold);
             },
-            std::move(work));
+            std::move(work), detail::on_release::cancel_work,
+            [hold = hold_](error_code reason) {
+                if (reason == errc::hold_expired) release(hold);
+            });
     }
 
     /// Waits until a client requests that the holder release the lock (`mutex::revoke`, Curator's
@@ -193,9 +211,10 @@ public:
     ///
     /// Completion signature: `void(error_code)`.
     ///
-    /// Errors: `errc::lock_lost` when the hold was lost before; `errc::outcome_unknown` after two
-    /// session timeouts without contact to the ensemble. In any case the client repeats the delete
-    /// until it is done or the session has ended.
+    /// Errors: `errc::lock_lost` when the hold was lost before (at once if its lease has ended);
+    /// `errc::outcome_unknown` after two session timeouts without contact to the ensemble. In any
+    /// case the client repeats the delete until it is done or the session has ended. `errc::closed`
+    /// or `errc::auth_failed` when the client closes before: the locks end with its session.
     ///
     /// Cancellation safety: total and terminal; ends the wait, never the delete.
     ///
@@ -253,7 +272,8 @@ private:
 
     explicit guard(hold_ptr hold) noexcept;
 
-    asio::any_io_executor executor() const;
+    asio::any_io_executor executor() const noexcept;
+    static void release(const hold_ptr& held);
     static void start_lost(detail::handler<void(error_code, error_code)>, hold_ptr);
     static void start_revoke_requested(detail::handler<void(error_code)>, hold_ptr);
     static void start_downgrade(detail::handler<void(error_code)>, hold_ptr);

@@ -5,6 +5,7 @@
 #include <paddock/detail/access.hpp>
 #include <paddock/detail/initiate.hpp>
 #include <paddock/detail/time_limit.hpp>
+#include <paddock/detail/with.hpp>
 #include <paddock/error.hpp>
 #include <paddock/guard.hpp>
 #include <paddock/options.hpp>
@@ -53,8 +54,13 @@ public:
     mutex(const client& zk, std::string_view path, mutex_options options);
     /// As above, with the default options.
     mutex(const client& zk, std::string_view path);
+    /// A temporary client would close at the end of the expression.
+    mutex(const client&&, std::string_view, mutex_options) = delete;
+    mutex(const client&&, std::string_view) = delete;
 
-    asio::any_io_executor get_executor() const;
+    using executor_type = asio::any_io_executor;
+    /// The client's executor. Never throws; an object that was moved from has none.
+    executor_type get_executor() const noexcept;
 
     /// Waits for the lock. A lost connection is not an error: the contender keeps its position in
     /// the queue and waits. An expired session is not an error either, unless the options say so:
@@ -76,7 +82,7 @@ public:
     ///
     /// Executor, lifetime, thread safety: see the class.
     template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
-    [[nodiscard]] auto lock(Token&& token = {}) {
+    [[nodiscard]] auto lock(Token&& token = {}) const {
         return detail::initiate<void(error_code, guard)>(get_executor(), std::forward<Token>(token),
                                                          &start_lock, impl_);
     }
@@ -88,20 +94,21 @@ public:
     ///
     /// Completion signature: `void(error_code, guard)`.
     ///
-    /// Errors: those of lock(), and `errc::not_connected` at once when the client is not connected.
+    /// Errors: those of lock(), and `errc::not_connected` at once when the client is not connected:
+    /// a new client connects with its first operation, so `co_await zk.connect_for(5s)` before.
     ///
     /// Cancellation safety, executor, lifetime, thread safety: as lock().
     template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
-    [[nodiscard]] auto try_lock(Token&& token = {}) {
+    [[nodiscard]] auto try_lock(Token&& token = {}) const {
         return detail::initiate<void(error_code, guard)>(get_executor(), std::forward<Token>(token),
                                                          &start_try_lock, impl_);
     }
 
     /// Waits for the lock for at most `limit`. Then the operation completes with an empty guard. If
-    /// the client is not connected, it completes with `errc::not_connected`, unless the client
-    /// learned during its present lease that the lock was taken. The limit includes connecting,
-    /// retries and waiting. Every duration is valid; one that is too long for a clock means no
-    /// limit. With zero or less the operation is a try_lock().
+    /// the client is not connected, it completes with `errc::not_connected`, unless the client has
+    /// seen that the lock is taken, and its lease has not lapsed since. The limit includes
+    /// connecting, retries and waiting. Every duration is valid; one that is too long for a clock
+    /// means no limit. With zero or less the operation is a try_lock().
     ///
     /// Completion signature: `void(error_code, guard)`.
     ///
@@ -111,7 +118,7 @@ public:
     template <typename Rep, typename Period,
               asio::completion_token_for<void(error_code, guard)> Token = default_token>
     [[nodiscard]] auto try_lock_for(const std::chrono::duration<Rep, Period>& limit,
-                                    Token&& token = {}) {
+                                    Token&& token = {}) const {
         return detail::initiate<void(error_code, guard)>(get_executor(), std::forward<Token>(token),
                                                          &start_try_lock_for, impl_,
                                                          detail::limit_of(limit));
@@ -122,8 +129,64 @@ public:
     template <typename Clock, typename Duration,
               asio::completion_token_for<void(error_code, guard)> Token = default_token>
     [[nodiscard]] auto try_lock_until(const std::chrono::time_point<Clock, Duration>& deadline,
-                                      Token&& token = {}) {
-        return try_lock_for(detail::limit_until(deadline), std::forward<Token>(token));
+                                      Token&& token = {}) const {
+        return detail::initiate<void(error_code, guard)>(get_executor(), std::forward<Token>(token),
+                                                         &start_try_lock_for, impl_,
+                                                         detail::until{deadline});
+    }
+
+    /// Waits for the lock, runs a coroutine under it, releases the lock, and waits until the lock's
+    /// node is deleted: the first choice for most programs, because a destructor cannot wait.
+    ///
+    ///     const auto work = [&](paddock::guard& held) -> asio::awaitable<int> { … };
+    ///     const int left = co_await mutex.with(work);
+    ///
+    /// Name the work first: g++ 12 destroys a temporary lambda with captures twice when the same
+    /// expression contains a co_await, without a warning.
+    ///
+    /// `work` gets the guard if it takes an argument; it may unlock it. It runs as in guard::run(),
+    /// and with() returns its result, also when the client could not confirm the release: the
+    /// client repeats the delete in the background. A result does not say that the caller held the
+    /// lock to the end: work that can outlast a loss takes the guard, and asks valid() last.
+    ///
+    /// Errors: those of lock(); those of guard::run(), after the release; `errc::bad_argument` for
+    /// an empty function. (Asio's `||` waits for a success: in `with(work) || timer` it swallows
+    /// them.)
+    ///
+    /// Cancellation safety: as lock() before the grant; as guard::run() while the work runs, and
+    /// with() then waits for the release all the same; a later cancellation ends that wait.
+    ///
+    /// Executor: that of the coroutine that awaits with(), for the work, too. With several threads
+    /// use a strand.
+    ///
+    /// Lifetime: with() keeps the callable; see the class. Thread safety: see the class.
+    template <typename Work>
+    [[nodiscard]] asio::awaitable<detail::with_result<Work, guard>> with(Work work) const {
+        return detail::with<guard>([self = *this] { return self.lock(); }, std::move(work));
+    }
+
+    /// As with(), if the lock is free: see try_lock(); it does not wait for a connection either.
+    /// Otherwise the work does not run, and the result is empty (an `std::optional` of the work's
+    /// result: also of a bool), or false if the work returns nothing.
+    template <typename Work>
+    [[nodiscard]] asio::awaitable<detail::try_with_result<Work, guard>> try_with(Work work) const {
+        return detail::try_with<guard>([self = *this] { return self.try_lock(); }, std::move(work));
+    }
+
+    /// As try_with(), but waits for the lock for at most `limit`: see try_lock_for().
+    template <typename Rep, typename Period, typename Work>
+    [[nodiscard]] asio::awaitable<detail::try_with_result<Work, guard>>
+    try_with_for(const std::chrono::duration<Rep, Period>& limit, Work work) const {
+        return detail::try_with<guard>([self = *this, limit] { return self.try_lock_for(limit); },
+                                       std::move(work));
+    }
+
+    /// As try_with_for(), with a point in time of any clock.
+    template <typename Clock, typename Duration, typename Work>
+    [[nodiscard]] asio::awaitable<detail::try_with_result<Work, guard>>
+    try_with_until(const std::chrono::time_point<Clock, Duration>& deadline, Work work) const {
+        return detail::try_with<guard>(
+            [self = *this, deadline] { return self.try_lock_until(deadline); }, std::move(work));
     }
 
     /// Lists the contenders, holder first, in the order of the queue, with the metadata in their
@@ -139,7 +202,7 @@ public:
     /// Executor, lifetime, thread safety: see the class.
     template <
         asio::completion_token_for<void(error_code, std::vector<contender>)> Token = default_token>
-    [[nodiscard]] auto contenders(Token&& token = {}) {
+    [[nodiscard]] auto contenders(Token&& token = {}) const {
         return detail::initiate<void(error_code, std::vector<contender>)>(
             get_executor(), std::forward<Token>(token), &start_contenders, impl_);
     }
@@ -151,7 +214,7 @@ public:
     ///
     /// Errors, cancellation safety, executor, lifetime, thread safety: as lock().
     template <asio::completion_token_for<void(error_code, ticket)> Token = default_token>
-    [[nodiscard]] auto enqueue(Token&& token = {}) {
+    [[nodiscard]] auto enqueue(Token&& token = {}) const {
         return detail::initiate<void(error_code, ticket)>(
             get_executor(), std::forward<Token>(token), &start_enqueue, impl_);
     }
@@ -171,7 +234,7 @@ public:
     ///
     /// Executor, lifetime, thread safety: see the class.
     template <asio::completion_token_for<void(error_code)> Token = default_token>
-    [[nodiscard]] auto revoke(contender target, Token&& token = {}) {
+    [[nodiscard]] auto revoke(contender target, Token&& token = {}) const {
         return detail::initiate<void(error_code)>(get_executor(), std::forward<Token>(token),
                                                   &start_revoke, impl_, std::move(target));
     }
@@ -183,7 +246,7 @@ public:
     ///
     /// Errors, cancellation safety, executor, lifetime, thread safety: as revoke().
     template <asio::completion_token_for<void(error_code)> Token = default_token>
-    [[nodiscard]] auto kick(contender target, Token&& token = {}) {
+    [[nodiscard]] auto kick(contender target, Token&& token = {}) const {
         return detail::initiate<void(error_code)>(get_executor(), std::forward<Token>(token),
                                                   &start_kick, impl_, std::move(target));
     }

@@ -109,6 +109,19 @@ enum class on_over_budget {
     fail, ///< complete with errc::over_budget
 };
 
+/// The longest time of a hold, for work that must not take longer, whatever happens.
+struct hold_limit {
+    /// The hold ends this long after the grant: the guard is not valid any more, `guard::lost`
+    /// returns `errc::hold_expired`, and `guard::run` and `with` cancel the work, and release the
+    /// lock once it has ended. Otherwise the lock's node stays until the guard is unlocked or
+    /// destroyed, because the caller's code may still be at work. Zero: no limit.
+    std::chrono::milliseconds longest{0};
+    /// This long after `longest` the client releases the lock even if the guard still exists. Zero:
+    /// never. Code that is still at work then works beside the next holder: only its fencing token
+    /// stops it.
+    std::chrono::milliseconds grace{0};
+};
+
 /// The names of a mutex's nodes. With either value paddock waits for the nodes of both kinds.
 enum class naming {
     /// `_c_<id>-lock-<sequence>`: respected by Curator's InterProcessMutex, and by kazoo's Lock
@@ -144,9 +157,11 @@ struct mutex_options {
     bool revocable = false;
     paddock::on_expiry on_expiry = paddock::on_expiry::requeue;
     paddock::on_over_budget on_over_budget = paddock::on_over_budget::wait;
+    paddock::hold_limit hold_limit{};
 };
 
-/// The options of a shared_mutex; each has the meaning of the same mutex_options member.
+/// The options of a shared_mutex or recursive_shared_mutex; each has the meaning of the same
+/// mutex_options member.
 struct shared_mutex_options {
     paddock::acl acl = open_acl();
     std::string label{};
@@ -155,6 +170,7 @@ struct shared_mutex_options {
     bool revocable = false;
     paddock::on_expiry on_expiry = paddock::on_expiry::requeue;
     paddock::on_over_budget on_over_budget = paddock::on_over_budget::wait;
+    paddock::hold_limit hold_limit{};
 };
 
 /// The options of an election.
@@ -166,6 +182,7 @@ struct election_options {
     bool persistent_parents = false;
     paddock::on_expiry on_expiry = paddock::on_expiry::requeue;
     paddock::on_over_budget on_over_budget = paddock::on_over_budget::wait;
+    paddock::hold_limit hold_limit{};
 };
 
 /// The options of a semaphore.
@@ -184,6 +201,7 @@ struct semaphore_options {
     bool sync_first = false; ///< for the `try_acquire` forms
     paddock::on_expiry on_expiry = paddock::on_expiry::requeue;
     paddock::on_over_budget on_over_budget = paddock::on_over_budget::wait;
+    paddock::hold_limit hold_limit{};
 };
 
 /// The options of a simple_mutex.
@@ -199,6 +217,7 @@ struct simple_mutex_options {
     bool sync_first = false;
     paddock::on_expiry on_expiry = paddock::on_expiry::requeue;
     paddock::on_over_budget on_over_budget = paddock::on_over_budget::wait;
+    paddock::hold_limit hold_limit{};
 };
 
 } // namespace paddock

@@ -3,6 +3,7 @@
 #include <paddock/client.hpp>
 #include <paddock/detail/initiate.hpp>
 #include <paddock/detail/time_limit.hpp>
+#include <paddock/detail/with.hpp>
 #include <paddock/error.hpp>
 #include <paddock/guard.hpp>
 #include <paddock/mutex.hpp>
@@ -71,8 +72,13 @@ public:
     recursive_mutex(const client& zk, std::string_view path, mutex_options options);
     /// As above, with the default options.
     recursive_mutex(const client& zk, std::string_view path);
+    /// A temporary client would close at the end of the expression.
+    recursive_mutex(const client&&, std::string_view, mutex_options) = delete;
+    recursive_mutex(const client&&, std::string_view) = delete;
 
-    asio::any_io_executor get_executor() const;
+    using executor_type = asio::any_io_executor;
+    /// The client's executor. Never throws; an object that was moved from has none.
+    executor_type get_executor() const noexcept;
 
     /// Takes the lock once more if `by` holds it; otherwise waits for it. Several lock() calls of
     /// one owner that wait at the same time share one position in the queue, and are granted
@@ -89,7 +95,7 @@ public:
     ///
     /// Executor, lifetime, thread safety: see the class.
     template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
-    [[nodiscard]] auto lock(owner by, Token&& token = {}) {
+    [[nodiscard]] auto lock(owner by, Token&& token = {}) const {
         return detail::initiate<void(error_code, guard)>(get_executor(), std::forward<Token>(token),
                                                          &start_lock, impl_, by);
     }
@@ -104,7 +110,7 @@ public:
     ///
     /// Cancellation safety, executor, lifetime, thread safety: as lock().
     template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
-    [[nodiscard]] auto try_lock(owner by, Token&& token = {}) {
+    [[nodiscard]] auto try_lock(owner by, Token&& token = {}) const {
         return detail::initiate<void(error_code, guard)>(get_executor(), std::forward<Token>(token),
                                                          &start_try_lock, impl_, by);
     }
@@ -120,7 +126,7 @@ public:
     template <typename Rep, typename Period,
               asio::completion_token_for<void(error_code, guard)> Token = default_token>
     [[nodiscard]] auto try_lock_for(owner by, const std::chrono::duration<Rep, Period>& limit,
-                                    Token&& token = {}) {
+                                    Token&& token = {}) const {
         return detail::initiate<void(error_code, guard)>(get_executor(), std::forward<Token>(token),
                                                          &start_try_lock_for, impl_, by,
                                                          detail::limit_of(limit));
@@ -132,14 +138,51 @@ public:
               asio::completion_token_for<void(error_code, guard)> Token = default_token>
     [[nodiscard]] auto try_lock_until(owner by,
                                       const std::chrono::time_point<Clock, Duration>& deadline,
-                                      Token&& token = {}) {
-        return try_lock_for(by, detail::limit_until(deadline), std::forward<Token>(token));
+                                      Token&& token = {}) const {
+        return detail::initiate<void(error_code, guard)>(get_executor(), std::forward<Token>(token),
+                                                         &start_try_lock_for, impl_, by,
+                                                         detail::until{deadline});
+    }
+
+    /// Waits for the lock, runs a coroutine under it, releases it, and waits for the release.
+    ///
+    /// Everything else: as mutex::with(), with the errors of lock().
+    template <typename Work>
+    [[nodiscard]] asio::awaitable<detail::with_result<Work, guard>> with(owner by,
+                                                                         Work work) const {
+        return detail::with<guard>([self = *this, by] { return self.lock(by); }, std::move(work));
+    }
+
+    /// As with(), if `by` holds it or it is free: see try_lock(). Otherwise as mutex::try_with().
+    template <typename Work>
+    [[nodiscard]] asio::awaitable<detail::try_with_result<Work, guard>> try_with(owner by,
+                                                                                 Work work) const {
+        return detail::try_with<guard>([self = *this, by] { return self.try_lock(by); },
+                                       std::move(work));
+    }
+
+    /// As try_with(), but waits for at most `limit`: see try_lock_for().
+    template <typename Rep, typename Period, typename Work>
+    [[nodiscard]] asio::awaitable<detail::try_with_result<Work, guard>>
+    try_with_for(owner by, const std::chrono::duration<Rep, Period>& limit, Work work) const {
+        return detail::try_with<guard>(
+            [self = *this, by, limit] { return self.try_lock_for(by, limit); }, std::move(work));
+    }
+
+    /// As try_with_for(), with a point in time of any clock.
+    template <typename Clock, typename Duration, typename Work>
+    [[nodiscard]] asio::awaitable<detail::try_with_result<Work, guard>>
+    try_with_until(owner by, const std::chrono::time_point<Clock, Duration>& deadline,
+                   Work work) const {
+        return detail::try_with<guard>(
+            [self = *this, by, deadline] { return self.try_lock_until(by, deadline); },
+            std::move(work));
     }
 
     /// As mutex::contenders().
     template <
         asio::completion_token_for<void(error_code, std::vector<contender>)> Token = default_token>
-    [[nodiscard]] auto contenders(Token&& token = {}) {
+    [[nodiscard]] auto contenders(Token&& token = {}) const {
         return detail::initiate<void(error_code, std::vector<contender>)>(
             get_executor(), std::forward<Token>(token), &start_contenders, impl_);
     }

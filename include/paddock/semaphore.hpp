@@ -1,12 +1,15 @@
 #pragma once
 
 #include <paddock/client.hpp>
+#include <paddock/detail/access.hpp>
 #include <paddock/detail/initiate.hpp>
 #include <paddock/detail/time_limit.hpp>
+#include <paddock/detail/with.hpp>
 #include <paddock/error.hpp>
 #include <paddock/guard.hpp>
 #include <paddock/mutex.hpp>
 #include <paddock/options.hpp>
+#include <paddock/ticket.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -66,8 +69,13 @@ public:
               semaphore_options options);
     /// As above, with the default options: the number of permits is fixed.
     semaphore(const client& zk, std::string_view path, std::int32_t permits);
+    /// A temporary client would close at the end of the expression.
+    semaphore(const client&&, std::string_view, std::int32_t, semaphore_options) = delete;
+    semaphore(const client&&, std::string_view, std::int32_t) = delete;
 
-    asio::any_io_executor get_executor() const;
+    using executor_type = asio::any_io_executor;
+    /// The client's executor. Never throws; an object that was moved from has none.
+    executor_type get_executor() const noexcept;
 
     /// Waits for one permit. A lost connection is not an error, nor is an expired session, unless
     /// the options say so: the contender keeps its position in the queue, or queues again.
@@ -86,12 +94,12 @@ public:
     ///
     /// Executor, lifetime, thread safety: see the class.
     template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
-    [[nodiscard]] auto acquire(Token&& token = {}) {
+    [[nodiscard]] auto acquire(Token&& token = {}) const {
         return acquire(1, std::forward<Token>(token));
     }
 
     /// Waits for `count` permits, all or none; one guard holds them. With a counter the operation
-    /// waits until there are so many permits, and all contenders behind it wait as well.
+    /// waits until that many permits exist, and all contenders behind it wait as well.
     ///
     /// Completion signature: `void(error_code, guard)`.
     ///
@@ -100,7 +108,7 @@ public:
     ///
     /// Cancellation safety, executor, lifetime, thread safety: as acquire().
     template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
-    [[nodiscard]] auto acquire(std::int32_t count, Token&& token = {}) {
+    [[nodiscard]] auto acquire(std::int32_t count, Token&& token = {}) const {
         return detail::initiate<void(error_code, guard)>(
             executor_for(count), std::forward<Token>(token), &start_acquire, impl_, count);
     }
@@ -116,9 +124,15 @@ public:
     ///
     /// Cancellation safety, executor, lifetime, thread safety: as acquire().
     template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
-    [[nodiscard]] auto try_acquire(std::int32_t count, Token&& token = {}) {
+    [[nodiscard]] auto try_acquire(std::int32_t count, Token&& token = {}) const {
         return detail::initiate<void(error_code, guard)>(
             executor_for(count), std::forward<Token>(token), &start_try_acquire, impl_, count);
+    }
+
+    /// As above, for one permit.
+    template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
+    [[nodiscard]] auto try_acquire(Token&& token = {}) const {
+        return try_acquire(1, std::forward<Token>(token));
     }
 
     /// Waits for the permits for at most `limit`. Then the operation completes with an empty guard
@@ -136,10 +150,18 @@ public:
               asio::completion_token_for<void(error_code, guard)> Token = default_token>
     [[nodiscard]] auto try_acquire_for(std::int32_t count,
                                        const std::chrono::duration<Rep, Period>& limit,
-                                       Token&& token = {}) {
+                                       Token&& token = {}) const {
         return detail::initiate<void(error_code, guard)>(
             executor_for(count), std::forward<Token>(token), &start_try_acquire_for, impl_, count,
             detail::limit_of(limit));
+    }
+
+    /// As above, for one permit.
+    template <typename Rep, typename Period,
+              asio::completion_token_for<void(error_code, guard)> Token = default_token>
+    [[nodiscard]] auto try_acquire_for(const std::chrono::duration<Rep, Period>& limit,
+                                       Token&& token = {}) const {
+        return try_acquire_for(1, limit, std::forward<Token>(token));
     }
 
     /// As try_acquire_for(), with a point in time of any clock. A later change of that clock's time
@@ -148,8 +170,99 @@ public:
               asio::completion_token_for<void(error_code, guard)> Token = default_token>
     [[nodiscard]] auto try_acquire_until(std::int32_t count,
                                          const std::chrono::time_point<Clock, Duration>& deadline,
-                                         Token&& token = {}) {
-        return try_acquire_for(count, detail::limit_until(deadline), std::forward<Token>(token));
+                                         Token&& token = {}) const {
+        return detail::initiate<void(error_code, guard)>(
+            executor_for(count), std::forward<Token>(token), &start_try_acquire_for, impl_, count,
+            detail::until{deadline});
+    }
+
+    /// As above, for one permit.
+    template <typename Clock, typename Duration,
+              asio::completion_token_for<void(error_code, guard)> Token = default_token>
+    [[nodiscard]] auto try_acquire_until(const std::chrono::time_point<Clock, Duration>& deadline,
+                                         Token&& token = {}) const {
+        return try_acquire_until(1, deadline, std::forward<Token>(token));
+    }
+
+    /// Joins the queue for `count` permits, and completes as soon as the client knows the
+    /// contender's position, before the permits are free: see ticket.
+    ///
+    /// Completion signature: `void(error_code, ticket)`.
+    ///
+    /// Errors: those of acquire(). The call throws as acquire(count).
+    ///
+    /// Cancellation safety, executor, lifetime, thread safety: as acquire().
+    template <asio::completion_token_for<void(error_code, ticket)> Token = default_token>
+    [[nodiscard]] auto enqueue(std::int32_t count, Token&& token = {}) const {
+        return detail::initiate<void(error_code, ticket)>(
+            executor_for(count), std::forward<Token>(token), &start_enqueue, impl_, count);
+    }
+
+    /// As above, for one permit.
+    template <asio::completion_token_for<void(error_code, ticket)> Token = default_token>
+    [[nodiscard]] auto enqueue(Token&& token = {}) const {
+        return enqueue(1, std::forward<Token>(token));
+    }
+
+    /// Waits for `count` permits, runs a coroutine while it holds them, releases them, and waits
+    /// for the release.
+    ///
+    /// Everything else: as mutex::with(), with the errors of acquire().
+    template <typename Work>
+    [[nodiscard]] asio::awaitable<detail::with_result<Work, guard>> with(std::int32_t count,
+                                                                         Work work) const {
+        return detail::with<guard>([self = *this, count] { return self.acquire(count); },
+                                   std::move(work));
+    }
+    /// As above, for one permit.
+    template <typename Work>
+    [[nodiscard]] asio::awaitable<detail::with_result<Work, guard>> with(Work work) const {
+        return with(1, std::move(work));
+    }
+
+    /// As with(), if the permits are free: see try_acquire(). Otherwise as mutex::try_with().
+    template <typename Work>
+    [[nodiscard]] asio::awaitable<detail::try_with_result<Work, guard>> try_with(std::int32_t count,
+                                                                                 Work work) const {
+        return detail::try_with<guard>([self = *this, count] { return self.try_acquire(count); },
+                                       std::move(work));
+    }
+    /// As above, for one permit.
+    template <typename Work>
+    [[nodiscard]] asio::awaitable<detail::try_with_result<Work, guard>> try_with(Work work) const {
+        return try_with(1, std::move(work));
+    }
+
+    /// As try_with(), but waits for at most `limit`: see try_acquire_for().
+    template <typename Rep, typename Period, typename Work>
+    [[nodiscard]] asio::awaitable<detail::try_with_result<Work, guard>>
+    try_with_for(std::int32_t count, const std::chrono::duration<Rep, Period>& limit,
+                 Work work) const {
+        return detail::try_with<guard>(
+            [self = *this, count, limit] { return self.try_acquire_for(count, limit); },
+            std::move(work));
+    }
+    /// As above, for one permit.
+    template <typename Rep, typename Period, typename Work>
+    [[nodiscard]] asio::awaitable<detail::try_with_result<Work, guard>>
+    try_with_for(const std::chrono::duration<Rep, Period>& limit, Work work) const {
+        return try_with_for(1, limit, std::move(work));
+    }
+
+    /// As try_with_for(), with a point in time of any clock.
+    template <typename Clock, typename Duration, typename Work>
+    [[nodiscard]] asio::awaitable<detail::try_with_result<Work, guard>>
+    try_with_until(std::int32_t count, const std::chrono::time_point<Clock, Duration>& deadline,
+                   Work work) const {
+        return detail::try_with<guard>(
+            [self = *this, count, deadline] { return self.try_acquire_until(count, deadline); },
+            std::move(work));
+    }
+    /// As above, for one permit.
+    template <typename Clock, typename Duration, typename Work>
+    [[nodiscard]] asio::awaitable<detail::try_with_result<Work, guard>>
+    try_with_until(const std::chrono::time_point<Clock, Duration>& deadline, Work work) const {
+        return try_with_until(1, deadline, std::move(work));
     }
 
     /// Sets the counter, and creates its node if it is missing. A greater number wakes the
@@ -167,7 +280,7 @@ public:
     ///
     /// Executor, lifetime, thread safety: see the class.
     template <asio::completion_token_for<void(error_code)> Token = default_token>
-    [[nodiscard]] auto set_permits(std::int32_t permits, Token&& token = {}) {
+    [[nodiscard]] auto set_permits(std::int32_t permits, Token&& token = {}) const {
         return detail::initiate<void(error_code)>(executor_for_setting(permits),
                                                   std::forward<Token>(token), &start_set_permits,
                                                   impl_, permits);
@@ -185,12 +298,13 @@ public:
     ///
     /// Executor, lifetime, thread safety: see the class.
     template <asio::completion_token_for<void(error_code, semaphore_state)> Token = default_token>
-    [[nodiscard]] auto state(Token&& token = {}) {
+    [[nodiscard]] auto state(Token&& token = {}) const {
         return detail::initiate<void(error_code, semaphore_state)>(
             get_executor(), std::forward<Token>(token), &start_state, impl_);
     }
 
 private:
+    friend struct detail::access;
     using impl_ptr = std::shared_ptr<const detail::semaphore_lock>;
 
     asio::any_io_executor executor_for(std::int32_t count) const;
@@ -199,6 +313,7 @@ private:
     static void start_try_acquire(detail::handler<void(error_code, guard)>, impl_ptr, std::int32_t);
     static void start_try_acquire_for(detail::handler<void(error_code, guard)>, impl_ptr,
                                       std::int32_t, std::chrono::nanoseconds);
+    static void start_enqueue(detail::handler<void(error_code, ticket)>, impl_ptr, std::int32_t);
     static void start_set_permits(detail::handler<void(error_code)>, impl_ptr, std::int32_t);
     static void start_state(detail::handler<void(error_code, semaphore_state)>, impl_ptr);
 

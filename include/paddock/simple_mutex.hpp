@@ -3,6 +3,7 @@
 #include <paddock/client.hpp>
 #include <paddock/detail/initiate.hpp>
 #include <paddock/detail/time_limit.hpp>
+#include <paddock/detail/with.hpp>
 #include <paddock/error.hpp>
 #include <paddock/guard.hpp>
 #include <paddock/mutex.hpp>
@@ -63,8 +64,13 @@ public:
     simple_mutex(const client& zk, std::string_view path, simple_mutex_options options);
     /// As above, with the default options.
     simple_mutex(const client& zk, std::string_view path);
+    /// A temporary client would close at the end of the expression.
+    simple_mutex(const client&&, std::string_view, simple_mutex_options) = delete;
+    simple_mutex(const client&&, std::string_view) = delete;
 
-    asio::any_io_executor get_executor() const;
+    using executor_type = asio::any_io_executor;
+    /// The client's executor. Never throws; an object that was moved from has none.
+    executor_type get_executor() const noexcept;
 
     /// Waits for the lock. Neither a lost connection nor an expired session is an error, unless the
     /// options say so: the contender races again once the client is connected. guard::path() is the
@@ -83,7 +89,7 @@ public:
     ///
     /// Executor, lifetime, thread safety: see the class.
     template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
-    [[nodiscard]] auto lock(Token&& token = {}) {
+    [[nodiscard]] auto lock(Token&& token = {}) const {
         return detail::initiate<void(error_code, guard)>(get_executor(), std::forward<Token>(token),
                                                          &start_lock, impl_);
     }
@@ -99,7 +105,7 @@ public:
     ///
     /// Cancellation safety, executor, lifetime, thread safety: as lock().
     template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
-    [[nodiscard]] auto try_lock(Token&& token = {}) {
+    [[nodiscard]] auto try_lock(Token&& token = {}) const {
         return detail::initiate<void(error_code, guard)>(get_executor(), std::forward<Token>(token),
                                                          &start_try_lock, impl_);
     }
@@ -115,7 +121,7 @@ public:
     template <typename Rep, typename Period,
               asio::completion_token_for<void(error_code, guard)> Token = default_token>
     [[nodiscard]] auto try_lock_for(const std::chrono::duration<Rep, Period>& limit,
-                                    Token&& token = {}) {
+                                    Token&& token = {}) const {
         return detail::initiate<void(error_code, guard)>(get_executor(), std::forward<Token>(token),
                                                          &start_try_lock_for, impl_,
                                                          detail::limit_of(limit));
@@ -126,8 +132,40 @@ public:
     template <typename Clock, typename Duration,
               asio::completion_token_for<void(error_code, guard)> Token = default_token>
     [[nodiscard]] auto try_lock_until(const std::chrono::time_point<Clock, Duration>& deadline,
-                                      Token&& token = {}) {
-        return try_lock_for(detail::limit_until(deadline), std::forward<Token>(token));
+                                      Token&& token = {}) const {
+        return detail::initiate<void(error_code, guard)>(get_executor(), std::forward<Token>(token),
+                                                         &start_try_lock_for, impl_,
+                                                         detail::until{deadline});
+    }
+
+    /// Waits for the lock, runs a coroutine under it, releases it, and waits for the release.
+    ///
+    /// Everything else: as mutex::with(), with the errors of lock().
+    template <typename Work>
+    [[nodiscard]] asio::awaitable<detail::with_result<Work, guard>> with(Work work) const {
+        return detail::with<guard>([self = *this] { return self.lock(); }, std::move(work));
+    }
+
+    /// As with(), if the lock is free: see try_lock(). Otherwise as mutex::try_with().
+    template <typename Work>
+    [[nodiscard]] asio::awaitable<detail::try_with_result<Work, guard>> try_with(Work work) const {
+        return detail::try_with<guard>([self = *this] { return self.try_lock(); }, std::move(work));
+    }
+
+    /// As try_with(), but waits for at most `limit`: see try_lock_for().
+    template <typename Rep, typename Period, typename Work>
+    [[nodiscard]] asio::awaitable<detail::try_with_result<Work, guard>>
+    try_with_for(const std::chrono::duration<Rep, Period>& limit, Work work) const {
+        return detail::try_with<guard>([self = *this, limit] { return self.try_lock_for(limit); },
+                                       std::move(work));
+    }
+
+    /// As try_with_for(), with a point in time of any clock.
+    template <typename Clock, typename Duration, typename Work>
+    [[nodiscard]] asio::awaitable<detail::try_with_result<Work, guard>>
+    try_with_until(const std::chrono::time_point<Clock, Duration>& deadline, Work work) const {
+        return detail::try_with<guard>(
+            [self = *this, deadline] { return self.try_lock_until(deadline); }, std::move(work));
     }
 
     /// Reads which contender holds the lock, with the metadata in its node; nothing if the lock is
@@ -142,7 +180,7 @@ public:
     /// Executor, lifetime, thread safety: see the class.
     template <asio::completion_token_for<void(error_code, std::optional<contender>)> Token =
                   default_token>
-    [[nodiscard]] auto holder(Token&& token = {}) {
+    [[nodiscard]] auto holder(Token&& token = {}) const {
         return detail::initiate<void(error_code, std::optional<contender>)>(
             get_executor(), std::forward<Token>(token), &start_holder, impl_);
     }

@@ -19,18 +19,22 @@ class ticket_state;
 
 class [[gnu::visibility("default")]] ticket;
 
-/// A position in the queue of a lock, from mutex::enqueue(). The ticket splits lock() into two
-/// steps, with a view of the queue in between. Move-only. The destructor leaves the queue, and
-/// releases a lock that was granted before acquired() was called. An empty ticket (default
-/// constructed, moved from, or after acquired()) throws `system_error` with `errc::bad_argument`
-/// from its operations.
+/// A position in the queue of a lock, from mutex::enqueue(), shared_mutex::enqueue() or
+/// enqueue_shared(), semaphore::enqueue(). The ticket splits lock(), or acquire(), into two steps,
+/// with a view of the queue in between. Move-only. The destructor leaves the queue, and releases a
+/// lock, or permits, granted before acquired() was called. An empty ticket (default constructed,
+/// moved from, or after acquired()) completes its operations with `errc::bad_argument`, as an empty
+/// guard does.
+///
+/// A contender that must queue again, because its session has expired or its node was deleted, has
+/// a new position.
 ///
 /// **For all operations**
 ///
 /// Executor: an operation completes on the handler's associated executor, by default on the
 /// client's.
 ///
-/// Lifetime: a ticket may outlive its mutex and its client.
+/// Lifetime: a ticket may outlive its lock and its client.
 ///
 /// Thread safety: any number of threads may call position() at the same time. Any thread may move
 /// and destroy a ticket or call its operations, but only one thread at a time.
@@ -41,16 +45,25 @@ public:
     ticket& operator=(ticket&&) noexcept;
     ~ticket();
 
-    /// Whether the ticket has a position in the queue, or a lock that was granted to it.
+    /// Whether the ticket has a position in the queue, or a lock or permits that were granted to
+    /// it.
     explicit operator bool() const noexcept { return state_ != nullptr; }
 
     /// The number of contenders before this one, as far as the client knows; 0 when the lock is
     /// granted, or this contender is the next. The client learns late of a contender that leaves
     /// the middle of the queue. Reads one atomic.
+    ///
+    /// Of a semaphore: the number of contenders that wait before this one, whatever number of
+    /// permits they want. Holders of permits have left the queue. So it is also 0 while this
+    /// contender is the first that waits, and too few permits are free.
     std::size_t position() const noexcept;
 
     /// Reads from the ensemble which contender holds the lock, with its metadata; nothing if none
-    /// does.
+    /// does. If readers share the lock it is the first of them.
+    ///
+    /// Of a semaphore: the first of semaphore_state::holders, which is the owner of the permit that
+    /// was taken first; semaphore::state() has all of them. The first contender that waits may own
+    /// some permits already, so it can be this one.
     ///
     /// Completion signature: `void(error_code, std::optional<contender>)`.
     ///
@@ -84,12 +97,13 @@ public:
             executor(), std::forward<Token>(token), &start_next_change, state_);
     }
 
-    /// Waits for the lock. The ticket is empty from the call on.
+    /// Waits for the lock, or for the permits, which one guard holds. The ticket is empty from the
+    /// call on.
     ///
     /// Completion signature: `void(error_code, guard)`.
     ///
-    /// Errors: those of mutex::lock(); `errc::lock_lost` when the lock was granted and lost before
-    /// the call.
+    /// Errors: those of mutex::lock(), or semaphore::acquire(); `errc::lock_lost` when the lock was
+    /// granted, or the permits were, and lost before the call.
     ///
     /// Cancellation safety: total and terminal; the contender leaves the queue.
     ///
@@ -106,7 +120,7 @@ private:
 
     explicit ticket(state_ptr state) noexcept;
 
-    asio::any_io_executor executor() const;
+    asio::any_io_executor executor() const noexcept;
     static void start_holder(detail::handler<void(error_code, std::optional<contender>)>,
                              state_ptr);
     static void start_next_change(detail::handler<void(error_code, std::size_t)>, state_ptr);

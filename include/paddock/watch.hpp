@@ -45,6 +45,7 @@ class [[gnu::visibility("default")]] watch;
 class watch {
 public:
     explicit watch(const client& zk);
+    explicit watch(const client&&) = delete; ///< a temporary client would close too early
     watch(watch&&) noexcept;
     watch& operator=(watch&&) noexcept;
     /// Disarms the watch. A pending event() completes with `asio::error::operation_aborted`.
@@ -56,8 +57,8 @@ public:
     /// Completion signature: `void(error_code, watch_event)`.
     ///
     /// Errors: the error of the read that failed to arm the watch; `errc::session_expired` and
-    /// `errc::closed` when the watch ended with its session. The call throws `system_error` with
-    /// `errc::bad_argument` when the watch was moved from, because it then has no client.
+    /// `errc::closed` when the watch ended with its session; `errc::bad_argument` when the watch
+    /// was moved from.
     ///
     /// Cancellation safety: total and terminal; the event stays latched for another call.
     ///
@@ -77,7 +78,7 @@ private:
     friend struct detail::access;
     static void start_event(detail::handler<void(error_code, watch_event)>,
                             std::shared_ptr<detail::watch_latch>);
-    asio::any_io_executor executor() const;
+    asio::any_io_executor executor() const noexcept;
 
     std::shared_ptr<detail::watch_latch> latch_;
 };

@@ -144,18 +144,4 @@ struct operation_result {
     node_stat stat{};
 };
 
-/// A fencing token: a number that grows with every exclusive hold of a lock, for a store that
-/// remembers the largest one. Claim, then read: raise the stored token to your own (the store
-/// refuses if its token is larger), read, and write only where the stored token equals your own.
-///
-/// The token is the `czxid` of the lock's node, so it grows over all paths and survives the
-/// deletion of the lock's directory. It starts again when the ensemble is set up anew or restored
-/// from a backup.
-struct fencing_token {
-    std::int64_t zxid = 0;
-    std::uint64_t sub = 0;
-
-    friend auto operator<=>(const fencing_token&, const fencing_token&) = default;
-};
-
 } // namespace paddock

@@ -153,8 +153,11 @@ void pump::report_down() noexcept {
 
 void pump::on_error_line(std::string_view line) noexcept {
     if (stopped()) return;
-    user_.on_trouble(trouble_kind::c_client, "ZooKeeper's C client says: " + std::string(line) +
-                                                 ": the server's log may show the cause");
+    const bool nothing_listens = line.find("Connection refused") != line.npos;
+    const auto* const hint =
+        nothing_listens ? ": no server listens there" : ": the server's log may show the cause";
+    user_.on_trouble(trouble_kind::c_client,
+                     "ZooKeeper's C client says: " + std::string(line) + hint);
 }
 
 void pump::on_watch(watch_type type, std::string_view path) noexcept {

@@ -14,7 +14,7 @@ lock_queue::lock_queue(core& client, std::string directory, rules::naming names)
     rules_.emplace(names_, client.claims());
 }
 
-bool lock_queue::occupied(rules::role as) const noexcept {
+bool lock_queue::local_blocker(rules::role as) const noexcept {
     return std::any_of(entries_.begin(), entries_.end(), [as](const auto& entry) {
         const bool excludes =
             as == rules::role::exclusive || entry.second.how.rules.as == rules::role::exclusive;
@@ -111,7 +111,7 @@ std::size_t lock_queue::entry_bytes(const rules::contender_terms& how) const {
     return node_bytes(directory_, names_.prefix(core_.claims(), 0, how.as, how.names));
 }
 
-bool lock_queue::taken(const std::vector<std::string>& names, rules::role as) const {
+bool lock_queue::foreign_blocker(const std::vector<std::string>& names, rules::role as) const {
     return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
         const auto parsed = names_.read(name);
         const bool excludes =

@@ -22,7 +22,7 @@ namespace paddock::detail {
 class queue_user {
 public:
     virtual ~queue_user() = default;
-    virtual void granted(const std::string& path, std::int64_t czxid) = 0;
+    virtual void granted(const std::string& path, const fencing_token& token) = 0;
     virtual void given_up() = 0;
     virtual void failed(error_code why) = 0;
     virtual void lost(error_code why) = 0;
@@ -59,9 +59,9 @@ public:
     void downgrade(rules::contender_key key);
 
     /// Whether an entry of this client blocks a new contender of that role.
-    bool occupied(rules::role as) const noexcept;
+    bool local_blocker(rules::role as) const noexcept;
     /// Whether a foreign node in this listing blocks a new contender of that role.
-    bool taken(const std::vector<std::string>& names, rules::role as) const;
+    bool foreign_blocker(const std::vector<std::string>& names, rules::role as) const;
     /// How much of the node budget an entry uses.
     std::size_t entry_bytes(const rules::contender_terms& how) const;
 
@@ -75,9 +75,9 @@ public:
     std::optional<std::size_t> ahead_of(rules::contender_key key) const {
         return rules_ ? rules_->ahead_of(key) : std::nullopt;
     }
-    /// As rules::queue::taken_for(); key 0 is a contender that has not joined.
-    bool taken_for(rules::contender_key key, rules::role as) const {
-        return rules_ && rules_->taken_for(key, as);
+    /// As rules::queue::known_blocked(); key 0 is a contender that has not joined.
+    bool known_blocked(rules::contender_key key, rules::role as) const {
+        return rules_ && rules_->known_blocked(key, as);
     }
     /// The path of the contender's node; empty if there is none.
     std::string path_of(rules::contender_key key) const;
@@ -125,7 +125,7 @@ private:
 
     std::string path_of(std::string_view name) const;
     std::optional<watch_table::waiter_id> set_watch(const std::string& name);
-    void forget_watch(const std::string& name, bool armed);
+    void forget_watch(const std::string& name);
     using read_done = unique_function<void(const rules::queue::own_answer&)>;
     void read_node(const std::string& name, bool by_exists, read_done done);
     void node_read(const std::string& name, bool by_exists,

@@ -74,7 +74,7 @@ void lock_queue::carry_out(const rules::queue_act::watch_own& a) {
     });
 }
 
-void lock_queue::carry_out(const rules::queue_act::forget& a) { forget_watch(a.name, true); }
+void lock_queue::carry_out(const rules::queue_act::forget& a) { forget_watch(a.name); }
 
 void lock_queue::carry_out(const rules::queue_act::sweep& a) {
     auto& entry = entries_.at(a.key);
@@ -115,7 +115,7 @@ void lock_queue::carry_out(const rules::queue_act::grant& a) {
         if (const auto self = weak.lock()) self->watch_held_node(key);
     });
     const auto user = entries_.at(a.key).user;
-    user->granted(path_of(a.name), a.czxid);
+    user->granted(path_of(a.name), names_.token(a.name, a.czxid));
 }
 
 void lock_queue::watch_held_node(rules::contender_key key) {
@@ -137,7 +137,9 @@ void lock_queue::carry_out(const rules::queue_act::request_revoke& a) {
 }
 
 void lock_queue::carry_out(const rules::queue_act::downgraded& a) {
-    if (const auto user = entries_.at(a.key).user) user->downgraded(path_of(a.key));
+    auto& entry = entries_.at(a.key);
+    entry.how.rules.as = rules::role::shared; // see local_blocker()
+    if (const auto user = entry.user) user->downgraded(path_of(a.key));
 }
 
 void lock_queue::carry_out(const rules::queue_act::downgrade_refused& a) {
@@ -178,8 +180,10 @@ void lock_queue::node_read(const std::string& name, bool by_exists,
                            read_done done) {
     const auto result = rules::judge(rules::request_kind::look, r.rc);
     const auto it = watches_.find(name); // after forget and a new read this is another watch
-    if (result != rules::outcome::done && it != watches_.end() && it->second == waiter)
-        forget_watch(name, false);
+    if (result == rules::outcome::done && waiter)
+        core_.watches().armed(path_of(name), *waiter);
+    else if (it != watches_.end() && it->second == waiter)
+        forget_watch(name);
     if (result == rules::outcome::refused && !by_exists)
         return read_node(name, true, std::move(done));
     done(
@@ -206,15 +210,12 @@ void lock_queue::on_node_event(const std::string& name, bool deleted) {
     report(&rules::queue::node_event, name, deleted);
 }
 
-void lock_queue::forget_watch(const std::string& name, bool armed) {
+void lock_queue::forget_watch(const std::string& name) {
     const auto it = watches_.find(name);
     if (it == watches_.end()) return;
     const auto waiter = it->second;
     watches_.erase(it);
-    if (armed)
-        core_.watches().drop(path_of(name), waiter);
-    else
-        core_.watches().not_armed(path_of(name), waiter);
+    core_.watches().drop(path_of(name), waiter);
 }
 
 } // namespace paddock::detail

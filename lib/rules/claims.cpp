@@ -43,7 +43,7 @@ std::string claims::digits(node_id id) const {
     return out;
 }
 
-std::optional<node_id> claims::ours(std::string_view text) const noexcept {
+std::optional<node_id> claims::parse(std::string_view text) const noexcept {
     const bool dashed = text.size() == id_length;
     const std::string_view session = dashed ? session_text_ : session_digits_;
     if (session.empty() || !text.starts_with(session)) return std::nullopt;

@@ -38,7 +38,7 @@ public:
     std::string digits(node_id id) const;
 
     /// The number of an id in either form, if it belongs to the present session.
-    std::optional<node_id> ours(std::string_view text) const noexcept;
+    std::optional<node_id> parse(std::string_view text) const noexcept;
 
 private:
     friend struct state_of_rules; ///< of tests that look at every state

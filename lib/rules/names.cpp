@@ -105,6 +105,12 @@ std::optional<std::int32_t> naming::sequence(std::string_view child) const noexc
     return parsed ? std::optional(parsed->sequence) : std::nullopt;
 }
 
+fencing_token naming::token(std::string_view child, std::int64_t czxid) const noexcept {
+    const auto parsed = read(child);
+    if (!parsed || parsed->as == role::shared) return {};
+    return {czxid, std::uint64_t{static_cast<std::uint32_t>(parsed->sequence)} << 32};
+}
+
 std::string marker_name(const claims& ids, node_id id, std::string_view lock_name) {
     return std::string(protection) + ids.text(id) + '-' + std::string(lock_name) +
            std::string(marker_end);
@@ -118,9 +124,9 @@ std::optional<std::string_view> marked_lock(std::string_view child) noexcept {
 }
 
 std::optional<node_id> own_id(std::string_view child, const claims& ids) noexcept {
-    if (after_id(child, curator_id)) return ids.ours(child.substr(protection.size(), curator_id));
+    if (after_id(child, curator_id)) return ids.parse(child.substr(protection.size(), curator_id));
     const auto parts = kazoo_parts(child);
-    return parts ? ids.ours(parts->id) : std::nullopt;
+    return parts ? ids.parse(parts->id) : std::nullopt;
 }
 
 std::vector<std::string> orphans(const std::vector<std::string>& children, const claims& ids) {

@@ -2,6 +2,8 @@
 
 #include "rules/claims.hpp"
 
+#include <paddock/fencing_token.hpp>
+
 #include <compare>
 #include <cstdint>
 #include <optional>
@@ -59,6 +61,8 @@ public:
     /// be exactly what the server prints with %010d.
     std::optional<reading> read(std::string_view child) const noexcept;
     std::optional<std::int32_t> sequence(std::string_view child) const noexcept;
+    /// The fencing token of a contender's node; zero for a shared contender and other nodes.
+    fencing_token token(std::string_view child, std::int64_t czxid) const noexcept;
 
     /// Whether the lock can be shared.
     bool has_shared() const noexcept { return !shared_.empty(); }

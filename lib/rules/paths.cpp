@@ -74,6 +74,11 @@ std::string path_fault(std::string_view path) {
     return character_fault(path);
 }
 
+std::size_t name_character(std::string_view text) noexcept {
+    const auto [code, bytes] = next(text);
+    return code == '/' || refused(code) ? 0 : bytes;
+}
+
 std::string utf8_fault(std::string_view text) {
     for (std::size_t i = 0; i < text.size();) {
         const auto bytes = next(text.substr(i)).bytes;

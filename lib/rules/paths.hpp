@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,10 @@ std::string path_fault(std::string_view path);
 
 /// Why a name cannot be one component of a path; empty if it can.
 std::string name_fault(std::string_view name);
+
+/// The bytes of the first character of a text that is not empty; 0 if it is not UTF-8, or cannot
+/// stand in a name.
+std::size_t name_character(std::string_view text) noexcept;
 
 /// Why a text is not UTF-8; empty if it is.
 std::string utf8_fault(std::string_view text);

@@ -185,7 +185,7 @@ public:
     /// How many known nodes block the contender; empty as long as its blockers are not known.
     std::optional<std::size_t> ahead_of(contender_key key) const;
     /// Whether a known node blocks this contender; a contender without a node would be the last.
-    bool taken_for(contender_key key, role as) const;
+    bool known_blocked(contender_key key, role as) const;
     /// The name of the contender's node; empty if it has none.
     std::string_view name_of(contender_key key) const;
 

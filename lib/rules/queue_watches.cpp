@@ -213,7 +213,7 @@ std::optional<std::size_t> queue::ahead_of(contender_key key) const {
     return count;
 }
 
-bool queue::taken_for(contender_key key, role as) const {
+bool queue::known_blocked(contender_key key, role as) const {
     const auto found = contenders_.find(key);
     const bool node_created = found != contenders_.end() && (found->second.at == stage::waiting ||
                                                              found->second.at == stage::granted);

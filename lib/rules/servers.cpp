@@ -32,7 +32,9 @@ std::string bracketed(std::string_view entry, server& out) {
     return port_fault(rest.substr(1), out.port);
 }
 
-std::string parse_entry(std::string_view entry, server& out) {
+} // namespace
+
+std::string parse_server(std::string_view entry, server& out) {
     std::string fault;
     const auto colon = entry.find(':');
     if (entry.starts_with('[')) {
@@ -50,10 +52,12 @@ std::string parse_entry(std::string_view entry, server& out) {
     return {};
 }
 
-} // namespace
-
 parsed_servers parse_servers(std::string_view text) {
     parsed_servers list;
+    if (text.find("://") != text.npos) {
+        list.fault = "has a scheme ('://'), instead of names or addresses with ports";
+        return list;
+    }
     const auto slash = std::min(text.find('/'), text.size());
     list.root = text.substr(slash);
     if (list.root == "/") list.root.clear();
@@ -66,7 +70,7 @@ parsed_servers parse_servers(std::string_view text) {
     for (std::size_t start = 0; start <= servers.size() && list.fault.empty();) {
         const auto end = std::min(servers.find(',', start), servers.size());
         server one;
-        list.fault = parse_entry(servers.substr(start, end - start), one);
+        list.fault = parse_server(servers.substr(start, end - start), one);
         list.servers.push_back(std::move(one));
         start = end + 1;
     }

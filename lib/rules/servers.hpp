@@ -24,4 +24,7 @@ struct parsed_servers {
 
 parsed_servers parse_servers(std::string_view text);
 
+/// Reads one entry, whose port is `out`'s if it has none. Returns why it is invalid, or nothing.
+std::string parse_server(std::string_view entry, server& out);
+
 } // namespace paddock::rules

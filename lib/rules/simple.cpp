@@ -176,7 +176,7 @@ void simple::update_own_node(bool this_client, std::int64_t czxid) {
 
 stuck_waiters simple::stuck(boot_clock::duration patience) {
     stuck_waiters all;
-    if (!own_node_ || !taken()) return all;
+    if (!own_node_ || !known_blocked()) return all;
     for (auto& one : callers_)
         if (!one.reported_stuck)
             one.reported_stuck =

@@ -112,7 +112,7 @@ public:
     struct looked_answer {
         outcome result;
         int code = 0;
-        bool ours = false;       ///< the node's data is what the present race wrote
+        bool own_data = false;   ///< the node's data is what the present race wrote
         bool of_session = false; ///< the node's ephemeral owner is this session
         std::int64_t czxid = 0;
         bool watched = true; ///< false: the budget allows no watch
@@ -127,7 +127,7 @@ public:
 
     // As in rules::queue; the holder may be another lock object of this client.
     bool perhaps_stuck() const noexcept {
-        return own_node_ && taken() && !callers_.empty() && !callers_.back().reported_stuck;
+        return own_node_ && known_blocked() && !callers_.empty() && !callers_.back().reported_stuck;
     }
     stuck_waiters stuck(boot_clock::duration patience);
 
@@ -137,7 +137,7 @@ public:
     }
 
     /// Whether the lock was held, by this object or another owner, by the last answer.
-    bool taken() const noexcept { return at_ == stage::watching || at_ == stage::holding; }
+    bool known_blocked() const noexcept { return at_ == stage::watching || at_ == stage::holding; }
 
 private:
     friend struct state_of_rules; ///< of tests that look at every state

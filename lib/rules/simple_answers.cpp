@@ -88,7 +88,7 @@ void simple::race_not_executed(const looked_answer& answer) {
 /// The race was, or may have been, executed. A server that lags behind may not show its node yet:
 /// then the nodes are swept, and a new race follows.
 void simple::check_created(const looked_answer& answer) {
-    if (answer.result == outcome::done && answer.ours) return grant(answer.czxid);
+    if (answer.result == outcome::done && answer.own_data) return grant(answer.czxid);
     if (unanswered(answer.result) || answer.result == outcome::later) {
         at_ = stage::unknown;
         if (callers_.empty()) return no_caller_left();

@@ -7,6 +7,9 @@
 
 #include <boost/asio/strand.hpp>
 
+#include <chrono>
+#include <memory>
+#include <optional>
 #include <utility>
 
 namespace paddock {
@@ -35,12 +38,16 @@ client::~client() {
     if (core_) core_->post([core = core_] { core->close(errc::closed); });
 }
 
-asio::any_io_executor client::get_executor() const { return core_->get_executor(); }
-client_state client::state() const noexcept { return core_->state(); }
-std::uint64_t client::epoch() const noexcept { return core_->epoch(); }
-std::int64_t client::session_id() const noexcept { return core_->session_id(); }
+client::executor_type client::get_executor() const noexcept {
+    return core_ ? core_->get_executor() : executor_type();
+}
+client_state client::state() const noexcept {
+    return core_ ? core_->state() : client_state::closed;
+}
+std::uint64_t client::epoch() const noexcept { return core_ ? core_->epoch() : 0; }
+std::int64_t client::session_id() const noexcept { return core_ ? core_->session_id() : 0; }
 std::chrono::milliseconds client::session_timeout() const noexcept {
-    return core_->session_timeout();
+    return core_ ? core_->session_timeout() : std::chrono::milliseconds(0);
 }
 
 void client::start_close(detail::handler<void(error_code)> h, core_ptr core) {
@@ -59,9 +66,11 @@ public:
     using detail::pending_call<Result...>::pending_call;
     using detail::pending_call<Result...>::client;
 
-    void wait(client_state seen, condition check) {
-        this->start([this, seen, check] {
+    void wait(client_state seen, condition check,
+              std::optional<std::chrono::nanoseconds> limit = std::nullopt) {
+        this->start([this, seen, check, limit] {
             client()->start();
+            if (limit) set_limit(*limit);
             if (seen == client_state::closed && client()->closed())
                 return finish(client()->close_reason()); // closed is the last state
             waiter_ = client()->when_not(seen, [self = self(), check](client_state now) {
@@ -80,8 +89,16 @@ private:
 
     void cancelled() override { finish(asio::error::operation_aborted); }
 
+    void set_limit(std::chrono::nanoseconds limit) {
+        deadline_ = client()->env().make_timer();
+        deadline_->arm(client()->env().now() + limit, [weak = this->weak_from_this(), this] {
+            if (const auto alive = weak.lock()) finish(errc::not_connected);
+        });
+    }
+
     void finish(error_code result) {
         client()->stop_waiting(std::exchange(waiter_, 0));
+        deadline_.reset();
         if constexpr (sizeof...(Result) == 0)
             this->complete(result);
         else
@@ -89,17 +106,29 @@ private:
     }
 
     detail::core::state_waiter_id waiter_ = 0;
+    std::unique_ptr<timer> deadline_;
 };
+
+} // namespace
+
+namespace {
+
+error_code connected_or_closed(const detail::core& c, client_state now, bool& met) {
+    met = now == client_state::connected || now == client_state::closed;
+    return now == client_state::closed ? c.close_reason() : error_code();
+}
 
 } // namespace
 
 void client::start_connect(detail::handler<void(error_code)> h, core_ptr core) {
     const auto wait = std::make_shared<state_wait<>>(core, std::move(h));
-    wait->wait(client_state::connecting,
-               [](const detail::core& c, client_state now, bool& met) -> error_code {
-                   met = now == client_state::connected || now == client_state::closed;
-                   return now == client_state::closed ? c.close_reason() : error_code();
-               });
+    wait->wait(client_state::connecting, &connected_or_closed);
+}
+
+void client::start_connect_for(detail::handler<void(error_code)> h, core_ptr core,
+                               std::chrono::nanoseconds limit) {
+    const auto wait = std::make_shared<state_wait<>>(core, std::move(h));
+    wait->wait(client_state::connecting, &connected_or_closed, limit);
 }
 
 void client::start_next_state(detail::handler<void(error_code, client_state)> h, core_ptr core,

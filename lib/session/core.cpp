@@ -154,7 +154,7 @@ void core::close(error_code why) {
     nodes_.close();
     young_holds_.clear();
     notify([why](session_listener& listener) { listener.on_closed(why); });
-    sweeper_.on_session_ended();
+    sweeper_.on_session_ended(why);
     end_releases();
     if (wakeup_) wakeup_->stop();
     state_waiters_.clear();
@@ -236,8 +236,10 @@ void core::shutdown() noexcept {
     close(errc::closed);
     stop_pump();
     services_.clear();
-    env_.reset();
+    std::unique_lock lock(context_mutex_);
     io_ = {};
+    const auto last = std::move(env_);
+    lock.unlock(); // the tasks that it destroys may post
 }
 
 } // namespace paddock::detail

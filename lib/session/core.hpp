@@ -20,6 +20,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <typeindex>
 #include <typeinfo>
@@ -68,7 +69,11 @@ public:
     ~core();
 
     // Any thread.
-    asio::any_io_executor get_executor() const { return io_; }
+    /// No executor after the end of the execution context.
+    asio::any_io_executor get_executor() const {
+        const std::lock_guard lock(context_mutex_);
+        return io_;
+    }
     client_state state() const noexcept { return state_.load(std::memory_order_acquire); }
     std::uint64_t epoch() const noexcept { return epoch_.load(std::memory_order_acquire); }
     std::int64_t session_id() const noexcept { return session_.load(std::memory_order_acquire); }
@@ -79,6 +84,7 @@ public:
     const std::string& root() const noexcept { return root_; }
     const std::vector<native::server_address>& servers() const noexcept { return servers_; }
     void post(unique_function<void()> task) {
+        const std::lock_guard lock(context_mutex_);
         if (env_) env_->post(std::move(task)); // else the execution context is gone
     }
     /// Calls release_on_strand() on the strand; after the end of the client it only destroys the
@@ -171,6 +177,7 @@ private:
     template <typename Event>
     void notify(Event event);
 
+    mutable std::mutex context_mutex_; ///< the strand changes io_ and env_ under it, in shutdown()
     asio::any_io_executor io_;
     std::unique_ptr<environment> env_;
     std::function<std::unique_ptr<native::calls>()> make_calls_;

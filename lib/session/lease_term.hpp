@@ -33,6 +33,9 @@ public:
         return boot_clock::time_point(boot_clock::duration(until_.load(std::memory_order_acquire)));
     }
 
+    /// Whether a time has come, by the clock of this term.
+    bool passed(boot_clock::time_point when) const noexcept { return now_() >= when; }
+
     // The session's strand.
 
     /// False if the term has ended.

@@ -52,9 +52,10 @@ public:
     }
 
     // Strand only.
-    bool open() const noexcept { return static_cast<bool>(user_); } ///< not completed yet
+    /// Whether it is not completed yet.
+    virtual bool open() const noexcept { return static_cast<bool>(user_); }
     /// No effect if the call was completed before.
-    void complete(error_code why, Result... result) {
+    virtual void complete(error_code why, Result... result) {
         if (user_) user_.complete(why, std::move(result)...);
     }
     void fail(error_code why) { complete(why, Result{}...); }

@@ -21,8 +21,12 @@ watch_table::waiter_id rearming_watch::set() {
 }
 
 bool rearming_watch::answered(watch_table::waiter_id id, bool set) {
-    if (!set && id != 0 && id == waiter_) forget(); // an earlier read may have set it
-    return set && id != 0;
+    if (id == 0) return false;
+    if (set)
+        watches_.armed(path_, id);
+    else if (id == waiter_)
+        forget();
+    return set;
 }
 
 void rearming_watch::forget() {

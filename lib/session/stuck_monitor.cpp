@@ -28,9 +28,10 @@ void stuck_monitor::report(const rules::stuck_waiters& found, std::string_view l
     if (found.count == 0) return;
     const auto time = std::chrono::duration_cast<std::chrono::milliseconds>(threshold());
     core_.trouble(trouble_kind::self_wait,
-                  std::to_string(found.count) + " waiting for " + std::string(lock_name) +
-                      " for more than " + std::to_string(time.count()) +
-                      " ms, behind a hold of this same client: a caller that waits for its own "
+                  std::to_string(found.count) +
+                      (found.count == 1 ? " caller has" : " callers have") + " waited for " +
+                      std::string(lock_name) + " for more than " + std::to_string(time.count()) +
+                      " ms behind a hold of this same client: a caller that waits for its own "
                       "hold waits for ever");
 }
 

@@ -64,7 +64,9 @@ void sweeper::answered(const std::string& path, const native::reply& reply) {
     if (it == removals_.end()) return;
     auto& job = it->second;
     job.under_way = false;
-    if (reply.refused_step == 1 && static_cast<zk_errc>(reply.rc) == zk_errc::no_node) {
+    const bool missing = static_cast<zk_errc>(reply.rc) == zk_errc::no_node;
+    if (missing && !job.repeated) job.gone_before = true;
+    if (missing && reply.refused_step == 1) {
         job.with.clear(); // an administrator has deleted the lock's node
         return send(path);
     }
@@ -75,7 +77,7 @@ void sweeper::answered(const std::string& path, const native::reply& reply) {
         claims_.release(gone.id);
         nodes_.release(gone.bytes);
         for (auto& tell : gone.waiting)
-            tell({});
+            tell(gone.gone_before ? errc::node_deleted : error_code());
         break;
     }
     case rules::outcome::rarely:
@@ -87,6 +89,7 @@ void sweeper::answered(const std::string& path, const native::reply& reply) {
         arm();
         break;
     case rules::outcome::lost: // on_connected() sends it again
+        job.repeated = true;
         break;
     case rules::outcome::not_sent: // likewise
         if (!connected_) break;
@@ -196,7 +199,7 @@ void sweeper::on_connected(boot_clock::duration session_timeout) {
         search(directory);
 }
 
-void sweeper::on_session_ended() {
+void sweeper::on_session_ended(error_code why) {
     connected_ = false;
     timer_.reset();
     silence_.reset();
@@ -211,7 +214,7 @@ void sweeper::on_session_ended() {
         bytes += job.bytes;
     for (auto& [path, job] : over)
         for (auto& tell : job.waiting)
-            tell({});
+            tell(why);
     nodes_.release(bytes);
 }
 

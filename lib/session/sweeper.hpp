@@ -37,8 +37,10 @@ public:
     /// The same for a marker whose lock node is already deleted.
     void remove_alone(const std::string& path, rules::node_id id, std::size_t bytes);
 
-    /// Calls `gone` when the delete of this path is done, or the session has ended; at once if no
-    /// delete is pending; with errc::outcome_unknown after two session timeouts without connection.
+    /// Calls `gone` when the delete of this path is done, or the session has expired; at once if no
+    /// delete is pending; with the reason when the client closes; with errc::node_deleted if
+    /// another client was first; with errc::outcome_unknown after two session timeouts without
+    /// connection.
     void when_deleted(const std::string& path, unique_function<void(error_code)> gone);
 
     /// A create in this directory was lost, and a server may still execute it. The sweeper searches
@@ -48,7 +50,8 @@ public:
 
     void on_connected(boot_clock::duration session_timeout);
     void on_suspended();
-    void on_session_ended();
+    /// The session has expired, and its nodes are deleted; or, with a reason, the client closes.
+    void on_session_ended(error_code why = {});
 
 private:
     struct removal {
@@ -56,6 +59,8 @@ private:
         std::size_t bytes;
         std::string with{}; ///< the path of a node that the same multi deletes
         bool under_way = false;
+        bool repeated = false;    ///< an answer was lost
+        bool gone_before = false; ///< another client has deleted a node
         std::optional<boot_clock::time_point> retry{};
         std::vector<unique_function<void(error_code)>> waiting{};
     };

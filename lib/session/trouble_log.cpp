@@ -1,5 +1,6 @@
 #include "session/trouble_log.hpp"
 
+#include <algorithm>
 #include <iostream>
 #include <string>
 #include <syncstream>
@@ -8,14 +9,18 @@ namespace paddock::detail {
 
 namespace {
 
+/// The text in one line: an exception's text can have several.
+std::string one_line(std::string_view what) {
+    std::string line(what);
+    std::replace_if(
+        line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+    return line;
+}
+
 /// Writes the line in one piece, whatever other threads write, and flushes it.
 void write_line(std::string_view what) noexcept {
     try {
-        std::string line = "paddock: ";
-        line += what;
-        std::replace_if(
-            line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
-        std::osyncstream(std::clog) << line << '\n' << std::flush;
+        std::osyncstream(std::clog) << "paddock: " + one_line(what) + '\n' << std::flush;
     } catch (...) {
         // There is no other place to report it.
     }
@@ -37,7 +42,7 @@ void trouble_log::write(trouble_kind kind, std::string_view what,
 bool trouble_log::write_to_user(std::string_view what) noexcept {
     if (!user_log_) return false;
     try {
-        user_log_(what);
+        user_log_(one_line(what));
         return true;
     } catch (...) {
         return false;

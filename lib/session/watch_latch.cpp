@@ -1,6 +1,6 @@
 #include "session/watch_latch.hpp"
 
-#include "support/argument.hpp"
+#include "session/core_of.hpp"
 
 namespace paddock {
 
@@ -18,20 +18,20 @@ error_code watch_latch::use(const std::string& path, watch_kind kind) {
 }
 
 void watch_latch::enter_table(const std::string& path, watch_kind kind) {
-    core_->watches().not_armed(path_, waiter_);
+    core_->watches().drop(path_, waiter_);
     path_ = path;
     waiter_ = core_->watches().add(
         path, kind,
         [weak = weak_from_this()](error_code why, watch_event what) {
             if (const auto self = weak.lock()) self->settle(why, what);
         },
-        false);
+        watch_table::unarmed::outlives_session);
 }
 
 void watch_latch::armed() { core_->watches().armed(path_, waiter_); }
 
 void watch_latch::read_failed(error_code why) {
-    core_->watches().not_armed(path_, waiter_);
+    core_->watches().drop(path_, waiter_);
     settle(why, watch_event{});
 }
 
@@ -61,17 +61,13 @@ void watch_latch::stop_waiting() {
 
 void watch_latch::disarm() {
     stop_waiting();
-    if (outcome_) return;
-    if (used_)
-        core_->watches().drop(path_, waiter_);
-    else
-        core_->watches().not_armed(path_, waiter_);
+    if (!outcome_) core_->watches().drop(path_, waiter_);
 }
 
 } // namespace detail
 
 watch::watch(const client& zk)
-    : latch_(std::make_shared<detail::watch_latch>(detail::access::core_of(zk))) {}
+    : latch_(std::make_shared<detail::watch_latch>(detail::core_of(zk))) {}
 watch::watch(watch&&) noexcept = default;
 
 watch& watch::operator=(watch&& other) noexcept {
@@ -87,9 +83,8 @@ watch::~watch() {
 
 bool watch::happened() const noexcept { return latch_ && latch_->happened(); }
 
-asio::any_io_executor watch::executor() const {
-    if (!latch_) throw bad_argument("watch", "was moved from: it has no event to wait for");
-    return latch_->client()->get_executor();
+asio::any_io_executor watch::executor() const noexcept {
+    return latch_ ? latch_->client()->get_executor() : asio::any_io_executor();
 }
 
 void watch::start_event(detail::handler<void(error_code, watch_event)> h,

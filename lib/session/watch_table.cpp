@@ -40,6 +40,8 @@ bool receives(watch_kind kind, watch_event what) noexcept {
     return false;
 }
 
+constexpr unsigned every_kind = ~0U;
+
 unsigned bit_of(watch_kind kind) noexcept { return 1U << static_cast<unsigned>(kind); }
 
 /// The path and its length field. The empty path is never watched.
@@ -54,11 +56,12 @@ bool watch_table::room_for(std::string_view path, watch_kind kind) const {
 }
 
 watch_table::waiter_id watch_table::add(const std::string& path, watch_kind kind, callback done,
-                                        bool armed) {
+                                        unarmed lasts) {
     auto& at = paths_[path];
     if ((at.kinds & bit_of(kind)) == 0) bytes_ += bytes_of(path);
     at.kinds |= bit_of(kind);
-    at.waiters.emplace(++last_id_, waiter{kind, std::move(done), armed});
+    at.waiters.emplace(++last_id_,
+                       waiter{kind, std::move(done), lasts == unarmed::ends_with_session});
     return last_id_;
 }
 
@@ -71,37 +74,42 @@ watch_table::paths::iterator watch_table::erase(paths::iterator it) {
 void watch_table::armed(const std::string& path, waiter_id id) {
     const auto it = paths_.find(path);
     if (it == paths_.end()) return remove_at_server(path);
-    auto& all = it->second.waiters;
-    if (const auto w = all.find(id); w != all.end()) w->second.armed = true;
+    auto& at = it->second;
+    if (const auto w = at.waiters.find(id); w != at.waiters.end()) {
+        w->second.ends_with_session = true;
+        at.set |= bit_of(w->second.kind);
+    } else {
+        at.set = every_kind;
+    }
 }
-
-bool watch_table::forget(const std::string& path, waiter_id id) {
-    const auto it = paths_.find(path);
-    if (it == paths_.end()) return false;
-    auto& all = it->second.waiters;
-    if (all.erase(id) == 0 || !all.empty()) return false;
-    erase(it);
-    return true;
-}
-
-void watch_table::not_armed(const std::string& path, waiter_id id) { forget(path, id); }
 
 void watch_table::drop(const std::string& path, waiter_id id) {
-    if (forget(path, id)) remove_at_server(path);
+    const auto it = paths_.find(path);
+    if (it == paths_.end()) return;
+    auto& at = it->second;
+    if (at.waiters.erase(id) == 0 || !at.waiters.empty()) return;
+    const bool set = at.set != 0;
+    erase(it);
+    if (set) remove_at_server(path);
 }
 
 /// The C client sets a watch again on every connection, even if no waiter needs it: so if the
 /// connection is lost, the next one removes the watch.
 void watch_table::remove_at_server(const std::string& path) {
     if (closed_) return;
-    // A path that is watched again needs no removal now: the end of that watch requests the next.
+    // A path that has a waiter again keeps the watch: the end of that waiter requests the next
+    // removal.
     const auto needed = std::make_shared<bool>(true);
     dispatcher_.submit(
         lane::user, requests::remove_watches{path},
         [this, path, needed](const native::reply& reply) {
             if (*needed && rules::connection_lost(reply.rc)) remove_at_server(path);
         },
-        [this, path, needed] { return *needed = !paths_.contains(path); });
+        [this, path, needed] {
+            const auto it = paths_.find(path);
+            if (it != paths_.end()) it->second.set = every_kind;
+            return *needed = it == paths_.end();
+        });
 }
 
 void watch_table::on_event(native::watch_type type, std::string_view path) {
@@ -118,7 +126,13 @@ void watch_table::on_event(native::watch_type type, std::string_view path) {
         callbacks.push_back(std::move(w->second.done));
         w = all.erase(w);
     }
-    if (all.empty()) erase(it);
+    for (const auto kind : {watch_kind::data, watch_kind::existence, watch_kind::children})
+        if (receives(kind, *what)) it->second.set &= ~bit_of(kind);
+    if (all.empty()) {
+        const bool other_set = it->second.set != 0;
+        erase(it);
+        if (other_set) remove_at_server(std::string(path));
+    }
     for (auto& done : callbacks)
         done({}, *what);
 }
@@ -134,8 +148,9 @@ void watch_table::end_waiters(error_code why, bool all) {
     std::vector<callback> callbacks;
     for (auto it = paths_.begin(); it != paths_.end();) {
         auto& waiters = it->second.waiters;
+        it->second.set = 0;
         for (auto w = waiters.begin(); w != waiters.end();) {
-            if (!all && !w->second.armed) {
+            if (!all && !w->second.ends_with_session) {
                 ++w;
                 continue;
             }

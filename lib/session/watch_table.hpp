@@ -33,23 +33,25 @@ public:
     /// watches again with one request, which has a list for each kind: the limit is for its bytes.
     bool room_for(std::string_view path, watch_kind kind) const;
 
-    /// Calls `done` at most once, from within a method of this table. A waiter that is not armed
-    /// yet outlives the session; at the empty path it only waits for the client to close.
-    waiter_id add(const std::string& path, watch_kind kind, callback done, bool armed = true);
+    /// How long a waiter lasts whose read has not set a watch yet.
+    enum class unarmed { ends_with_session, outlives_session };
 
-    /// The waiter's request was answered, and has set a watch. If the path has no waiter left, the
-    /// watch is removed at the server.
+    /// Calls `done` at most once, from within a method of this table. At the empty path a waiter
+    /// only waits for the client to close.
+    waiter_id add(const std::string& path, watch_kind kind, callback done,
+                  unarmed lasts = unarmed::ends_with_session);
+
+    /// Call when a read of the waiter was answered and has set a watch, even if the waiter is gone:
+    /// if the path has no waiter left, the watch is removed at the server.
     void armed(const std::string& path, waiter_id id);
 
-    /// The waiter's request failed in a way that sets no watch.
-    void not_armed(const std::string& path, waiter_id id);
-
-    /// Removes the waiter, and the watch at the server if it was the path's last waiter.
+    /// Removes the waiter. If it was the path's last one, the watch that is set at the server is
+    /// removed; a read in flight that sets another reports it to armed().
     void drop(const std::string& path, waiter_id id);
 
     void on_event(native::watch_type type, std::string_view path);
 
-    /// Calls all waiters whose watch was armed: no event will come.
+    /// Calls the waiters that end with the session: no event will come.
     void end_session(error_code why);
 
     /// Calls all waiters: no event will come.
@@ -61,18 +63,17 @@ private:
     struct waiter {
         watch_kind kind;
         callback done;
-        bool armed;
+        bool ends_with_session;
     };
     /// A kind counts until the path has no waiter: only then its watch is removed.
     struct watched_path {
         std::map<waiter_id, waiter> waiters;
         unsigned kinds = 0; ///< one bit per kind
+        unsigned set = 0;   ///< a bit per kind that may be set at the server
     };
     using paths = std::unordered_map<std::string, watched_path>;
 
     paths::iterator erase(paths::iterator it);
-    /// Returns whether it was the path's last waiter.
-    bool forget(const std::string& path, waiter_id id);
     void remove_at_server(const std::string& path);
     void end_waiters(error_code why, bool all);
 

@@ -51,8 +51,8 @@ public:
     }
     std::uint64_t random() override { return random_(); }
 
-    void post(unique_function<void()> task) override { tasks_->post(std::move(task)); }
-    void post_behind(unique_function<void()> task) override {
+    void post(unique_function<void()>&& task) override { tasks_->post(std::move(task)); }
+    void post_behind(unique_function<void()>&& task) override {
         tasks_->post_behind(std::move(task));
     }
 

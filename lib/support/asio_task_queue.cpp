@@ -11,11 +11,11 @@ namespace {
 constexpr std::size_t tasks_per_turn = 64;
 }
 
-void asio_task_queue::post(unique_function<void()> task) { add(tasks_, std::move(task)); }
+void asio_task_queue::post(unique_function<void()>&& task) { add(tasks_, std::move(task)); }
 
-void asio_task_queue::post_behind(unique_function<void()> task) { add(behind_, std::move(task)); }
+void asio_task_queue::post_behind(unique_function<void()>&& task) { add(behind_, std::move(task)); }
 
-void asio_task_queue::add(tasks& to, unique_function<void()> task) {
+void asio_task_queue::add(tasks& to, unique_function<void()>&& task) {
     const std::lock_guard lock(mutex_);
     if (!strand_) return;
     to.push_back(std::move(task));

@@ -16,9 +16,9 @@ class asio_task_queue final : public std::enable_shared_from_this<asio_task_queu
 public:
     explicit asio_task_queue(io_strand strand) : strand_(std::move(strand)) {}
 
-    void post(unique_function<void()> task);
+    void post(unique_function<void()>&& task);
     /// Runs the task at the end of the next round, or of the present one.
-    void post_behind(unique_function<void()> task);
+    void post_behind(unique_function<void()>&& task);
 
     /// On the strand, or when no handler runs any more: drops all tasks, also later ones.
     void close() noexcept;
@@ -26,7 +26,7 @@ public:
 private:
     using tasks = std::deque<unique_function<void()>>;
 
-    void add(tasks& to, unique_function<void()> task);
+    void add(tasks& to, unique_function<void()>&& task);
     void schedule();
     void run();
     void run(tasks& all, std::size_t count, std::unique_lock<std::mutex>& lock);

@@ -68,11 +68,13 @@ public:
     virtual std::chrono::system_clock::time_point wall_clock() const = 0;
     virtual std::uint64_t random() = 0;
 
-    /// Runs the task on the strand, never from within post(). Any thread may call.
-    virtual void post(unique_function<void()> task) = 0;
+    /// Runs the task on the strand, never from within post(). Any thread may call. A task that is
+    /// not accepted stays with the caller, who perhaps holds a lock that the task's destructor
+    /// needs.
+    virtual void post(unique_function<void()>&& task) = 0;
     /// Likewise, for a task that should follow those that are posted soon: it may run behind tasks
     /// that are posted after it.
-    virtual void post_behind(unique_function<void()> task) { post(std::move(task)); }
+    virtual void post_behind(unique_function<void()>&& task) { post(std::move(task)); }
     virtual std::unique_ptr<timer> make_timer() = 0;
     virtual std::unique_ptr<wakeup> make_wakeup(unique_function<void()> woken) = 0;
 

@@ -1,5 +1,7 @@
 #include <paddock/error.hpp>
 
+#include <algorithm>
+#include <initializer_list>
 #include <string>
 
 namespace paddock {
@@ -9,9 +11,9 @@ namespace {
 const char* text(errc code) noexcept {
     switch (code) {
     case errc::bad_argument:
-        return "invalid argument";
+        return "invalid argument, or an operation of an empty object";
     case errc::not_connected:
-        return "the client is not connected";
+        return "the client is not connected (yet)";
     case errc::session_expired:
         return "the session expired";
     case errc::outcome_unknown:
@@ -36,6 +38,8 @@ const char* text(errc code) noexcept {
         return "the operation would wait for a lock that its own caller holds";
     case errc::lease_lapsed:
         return "the lease lapsed: no proof that the session is alive arrived in time";
+    case errc::hold_expired:
+        return "the hold has reached its longest time";
     case errc::wrong_c_client:
         return "libzookeeper_mt has taken the place of libzookeeper_st in this process";
     }
@@ -118,12 +122,84 @@ public:
     }
 };
 
+const char* text(condition which) noexcept {
+    switch (which) {
+    case condition::lock_lost:
+        return "the lock is lost";
+    case condition::transient:
+        return "the call can succeed later";
+    case condition::outcome_unknown:
+        return "the request may or may not have been executed";
+    case condition::session_expired:
+        return "the session expired";
+    case condition::closed:
+        return "the client is closed";
+    case condition::auth_failed:
+        return "the ensemble refused the credentials";
+    case condition::not_permitted:
+        return "the credentials do not allow the request";
+    case condition::bad_argument:
+        return "invalid argument";
+    case condition::cancelled:
+        return "the operation was cancelled";
+    }
+    return "unknown condition";
+}
+
+bool is_one_of(const error_code& error, std::initializer_list<error_code> all) noexcept {
+    return std::find(all.begin(), all.end(), error) != all.end();
+}
+
+bool meets(const error_code& error, condition which) noexcept {
+    switch (which) {
+    case condition::lock_lost:
+        return is_one_of(error,
+                         {errc::lock_lost, errc::node_deleted, errc::revoked, errc::lease_lapsed,
+                          errc::hold_expired, errc::session_expired, zk_errc::session_expired});
+    case condition::transient:
+        return is_one_of(error, {errc::not_connected, errc::over_budget, zk_errc::throttled,
+                                 zk_errc::session_moved});
+    case condition::outcome_unknown:
+        return is_one_of(
+            error, {errc::outcome_unknown, zk_errc::connection_loss, zk_errc::operation_timeout});
+    case condition::session_expired:
+        return is_one_of(error, {errc::session_expired, zk_errc::session_expired});
+    case condition::closed:
+        return is_one_of(error,
+                         {errc::closed, zk_errc::closing, errc::auth_failed, zk_errc::auth_failed});
+    case condition::auth_failed:
+        return is_one_of(error, {errc::auth_failed, zk_errc::auth_failed});
+    case condition::not_permitted:
+        return error == zk_errc::no_auth;
+    case condition::bad_argument:
+        return is_one_of(error, {errc::bad_argument, zk_errc::bad_arguments, zk_errc::invalid_acl});
+    case condition::cancelled:
+        return error == asio::error::operation_aborted;
+    }
+    return false;
+}
+
+class condition_category_type final : public boost::system::error_category {
+public:
+    constexpr condition_category_type() noexcept : error_category(0x9f2d'7a41'c36e'58b2) {}
+    const char* name() const noexcept override { return "paddock condition"; }
+    std::string message(int which) const override { return text(static_cast<condition>(which)); }
+    bool equivalent(const error_code& error, int which) const noexcept override {
+        return meets(error, static_cast<condition>(which));
+    }
+};
+
 constexpr paddock_category_type the_paddock_category;
+constexpr condition_category_type the_condition_category;
 constexpr zookeeper_category_type the_zookeeper_category;
 
 } // namespace
 
 const boost::system::error_category& paddock_category() noexcept { return the_paddock_category; }
+
+const boost::system::error_category& condition_category() noexcept {
+    return the_condition_category;
+}
 
 const boost::system::error_category& zookeeper_category() noexcept {
     return the_zookeeper_category;

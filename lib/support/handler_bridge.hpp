@@ -11,6 +11,7 @@
 #include <boost/asio/prefer.hpp>
 
 #include <memory>
+#include <new>
 #include <tuple>
 #include <utility>
 
@@ -20,14 +21,14 @@ namespace paddock::detail {
 /// handler to its associated executor, never calls it from within, and keeps outstanding work on
 /// that executor until then. The library leaves its strand only here. An empty executor means that
 /// the client's execution context has ended: the bridge destroys the handler uncalled, and is
-/// empty.
+/// empty; so is a bridge without a handler.
 template <typename... Args>
 class handler_bridge {
 public:
     handler_bridge() = default;
     handler_bridge(asio::any_io_executor io, handler<void(Args...)>&& h) {
         auto user = std::move(h);
-        if (io) state_ = std::make_unique<handler_state>(std::move(io), std::move(user));
+        if (io && user) state_ = make_state(std::move(io), std::move(user));
     }
 
     explicit operator bool() const noexcept { return state_ != nullptr; }
@@ -54,7 +55,7 @@ public:
             auto executor = state->executor;
             asio::dispatch(executor,
                            [state = std::move(state), outcome = std::move(outcome)]() mutable {
-                               state->call(std::move(outcome));
+                               call(std::move(state), std::move(outcome));
                            });
         });
     }
@@ -67,22 +68,52 @@ private:
                                     asio::execution::outstanding_work.tracked))
             , user(std::move(h)) {}
 
-        void call(std::tuple<Args...>&& outcome) {
-            if (auto slot = asio::get_associated_cancellation_slot(user); slot.is_connected())
-                slot.clear();
-            // Moved out of this object, so that the call frees the handler's memory first, for the
-            // handler's next operation, and the outstanding work ends with the call.
-            auto h = std::move(user);
-            auto work = std::move(executor);
-            std::apply(std::move(h), std::move(outcome));
-        }
-
         asio::any_io_executor io;
         asio::any_completion_executor executor;
         handler<void(Args...)> user;
     };
 
-    std::unique_ptr<handler_state> state_;
+    /// The memory of the state comes from the handler's associated allocator.
+    static auto allocator_of(const handler<void(Args...)>& h) {
+        return typename std::allocator_traits<decltype(h.get_allocator())>::template rebind_alloc<
+            handler_state>(h.get_allocator());
+    }
+    static void free(handler_state* state, const handler<void(Args...)>& h) noexcept {
+        auto memory = allocator_of(h);
+        std::destroy_at(state);
+        memory.deallocate(state, 1);
+    }
+    struct free_with_handler {
+        void operator()(handler_state* state) const noexcept {
+            const auto h = std::move(state->user);
+            free(state, h);
+        }
+    };
+    using state_ptr = std::unique_ptr<handler_state, free_with_handler>;
+
+    static state_ptr make_state(asio::any_io_executor io, handler<void(Args...)>&& h) {
+        auto memory = allocator_of(h);
+        auto* const state = memory.allocate(1);
+        try {
+            return state_ptr(::new (state) handler_state(std::move(io), std::move(h)));
+        } catch (...) {
+            memory.deallocate(state, 1);
+            throw;
+        }
+    }
+
+    static void call(state_ptr state, std::tuple<Args...>&& outcome) {
+        if (auto slot = asio::get_associated_cancellation_slot(state->user); slot.is_connected())
+            slot.clear();
+        // All memory is free before the call, for the handler's next operation; the outstanding
+        // work ends with the call.
+        auto h = std::move(state->user);
+        auto work = std::move(state->executor);
+        free(state.release(), h);
+        std::apply(std::move(h), std::move(outcome));
+    }
+
+    state_ptr state_;
 };
 
 } // namespace paddock::detail

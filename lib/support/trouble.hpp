@@ -16,8 +16,9 @@ enum class trouble_kind {
     permission,  ///< the right to delete a lock's node is missing
     exhaustion,  ///< a directory's sequence numbers are used up
     self_wait,   ///< a caller has long waited behind a hold of its own client
+    work,        ///< the work of a leader failed
 };
 
-inline constexpr std::size_t trouble_kinds = 9;
+inline constexpr std::size_t trouble_kinds = 10;
 
 } // namespace paddock

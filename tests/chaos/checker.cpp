@@ -64,16 +64,13 @@ struct check_of_lock {
     }
 
     void tokens() {
-        const hold_record *highest = nullptr, *exclusive = nullptr;
-        const auto behind = [](const hold_record* before, const hold_record& h) {
-            return before && before->token >= h.token;
-        };
+        const hold_record* highest = nullptr;
         for (const auto* h : holds) {
-            if (h->kind == share::permits) continue;
-            const auto* before = h->kind == share::exclusive ? highest : exclusive;
-            if (behind(before, *h)) complain("a token that did not grow", *h, *before);
-            if (!behind(highest, *h)) highest = h;
-            if (h->kind == share::exclusive && !behind(exclusive, *h)) exclusive = h;
+            if (h->kind != share::exclusive) continue;
+            if (highest && highest->token >= h->token)
+                complain("a token that did not grow", *h, *highest);
+            else
+                highest = h;
         }
     }
 };

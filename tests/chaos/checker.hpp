@@ -25,8 +25,7 @@ struct findings {
 /// hold
 ///   counts until the last moment that its guard was seen to be valid, and until the end that it
 ///   promised, unless it was released before.
-/// - A token is higher than all before it, but for those of readers among themselves; the permits
-///   of a semaphore have no order.
+/// - The token of an exclusive hold is higher than all before it.
 findings check(std::vector<hold_record> holds, int permits);
 
 } // namespace paddock::test

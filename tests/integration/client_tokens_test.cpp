@@ -1,7 +1,9 @@
 // Completion tokens, executors and cancellation.
 
 #include "client_support.hpp"
+#include "support/counting_allocator.hpp"
 
+#include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -13,8 +15,10 @@
 #include <boost/asio/use_future.hpp>
 
 #include <future>
+#include <memory>
 #include <optional>
 #include <thread>
+#include <type_traits>
 
 using namespace paddock;
 using namespace paddock::test;
@@ -144,6 +148,29 @@ TEST_CASE("use_future works for threads that may wait") {
     CHECK_THROWS_AS(missing.get(), system_error);
 }
 
+CO_TEST(
+    "an operation's memory comes from the bound allocator, and is free before the handler runs") {
+    client zk(executor, shared_server().address());
+    int now = 0, ever = 0;
+    std::optional<int> at_call;
+    {
+        zk.exists("/", asio::bind_allocator(
+                           counting_allocator<void>(now, ever),
+                           [&](error_code, const paddock::node_stat&) { at_call = now; }));
+    }
+    CHECK(now > 0);
+    co_await eventually([&] { return at_call.has_value(); });
+    CHECK(at_call == 0);
+    CHECK(ever >= 2); // the handler, and what carries it to its executor
+    asio::cancellation_signal stop;
+    std::optional<error_code> why;
+    zk.connect_for(1h, asio::bind_allocator(counting_allocator<void>(now, ever),
+                                            [&](error_code e) { why = e; }));
+    co_await zk.close();
+    co_await eventually([&] { return why.has_value(); });
+    CHECK(now == 0);
+}
+
 CO_TEST("a handler runs on its own executor: a strand") {
     client zk(executor, shared_server().address());
     const auto strand = asio::make_strand(io);
@@ -180,6 +207,25 @@ CO_TEST("a handler without an executor runs on the client's executor") {
               [&](error_code, paddock::node_stat) { there = strand.running_in_this_thread(); });
     co_await eventually([&] { return there.has_value(); });
     CHECK(there == true);
+}
+
+TEST_CASE("a client takes its executor from an execution context") {
+    asio::io_context io;
+    asio::thread_pool pool(1);
+    client_options options;
+    options.session_timeout = 5s;
+    client zk(io, shared_server().address());
+    client other(pool, shared_server().address(), options);
+    const client braced(io, shared_server().address(), {.session_timeout = 5s});
+    static_assert(!std::is_constructible_v<client, asio::io_context&, std::string, int>);
+    static_assert(!std::is_constructible_v<client, asio::execution_context&, std::string>);
+    CHECK(zk.get_executor() == asio::any_io_executor(io.get_executor()));
+    CHECK(other.get_executor() == asio::any_io_executor(pool.get_executor()));
+    auto connected = other.connect(asio::use_future);
+    connected.get();
+    CHECK(other.session_timeout() == 5s);
+    auto closed = other.close(asio::use_future);
+    closed.get();
 }
 
 TEST_CASE("a handler's own io_context does not end before the handler has run") {

@@ -343,7 +343,6 @@ CO_TEST("a watch of another client, or a moved-from one, is refused and nothing 
         result = co_await read(which, foreign);
         CHECK(result == errc::bad_argument);
         CHECK_FALSE(foreign.happened());
-        CHECK_THROWS_AS(static_cast<void>(foreign.event()), system_error);
     }
     CHECK(reads() == 0);
 }

@@ -277,6 +277,8 @@ TEST_CASE_FIXTURE(real_world, "no notification of any thread is lost") {
     two.join();
     CHECK(woken >= 1);
     CHECK(woken <= 2 * each);
+    // The last notifications may follow the wake-up that took everything.
+    run_for(*io, 20ms);
     const int before = woken;
     run_for(*io, 20ms);
     CHECK(woken == before);

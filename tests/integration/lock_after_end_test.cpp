@@ -47,6 +47,7 @@ TEST_CASE("an object that outlives its io_context destroys its handlers uncalled
     semaphore permits(zk, path + "/permits", 2);
     simple_mutex simple(zk, path + "/simple");
     recursive_mutex recursive(zk, path + "/recursive");
+    recursive_shared_mutex both_ways(zk, path + "/both");
     election leading(zk, path + "/election");
     paddock::watch changed(zk);
     const auto a = ask(m), b = ask(second);
@@ -79,6 +80,8 @@ TEST_CASE("an object that outlives its io_context destroys its handlers uncalled
     permits.acquire(token());
     simple.lock(token());
     recursive.lock(owner(), token());
+    both_ways.lock(owner(), token());
+    both_ways.lock_shared(owner(), token());
     leading.campaign(token());
     leading.leader(token());
     lock_all({m, second}, token());

@@ -125,6 +125,48 @@ CO_TEST("a set that fails, also by on_over_budget::fail, releases all its locks"
     co_await s.all_given_back();
 }
 
+CO_TEST("room is reserved for all permits of a set, and for the turn at their semaphore") {
+    pairs s(executor);
+    const semaphore pool(s.zk, s.path + "p", 5);
+    const auto first = ask_all({s.lock_at(0), permits(pool)}); // three nodes, all there is room for
+    co_await granted_all(first);
+    const auto second = ask_all({permits(pool), s.lock_at(1)});
+    const auto now = ask_all_for({permits(pool), s.lock_at(2)}, 0ns);
+    co_await finished(now);
+    CHECK_FALSE(now->error);
+    CHECK_FALSE(held_set(now));
+    const auto too_many = ask_all({permits(pool, 3), s.lock_at(3)});
+    co_await finished(too_many);
+    CHECK(too_many->error == errc::over_budget);
+    CHECK_FALSE(second->done());
+    CHECK(s.nodes(1) == 0);
+    held_set(first) = {};
+    co_await granted_all(second);
+    held_set(second) = {};
+    co_await s.all_given_back();
+}
+
+CO_TEST("sets that queue for permits again do not wait for each other's room") {
+    pairs s(executor);
+    const auto path = s.path + "-"; // before the mutexes
+    const auto leases = path + "/leases";
+    s.direct.make_path(leases);
+    const auto other = queue_up(s.direct, leases, "lease-");
+    const semaphore pool(s.zk, path, 1);
+    const auto first = ask_all({permits(pool), s.lock_at(0)}); // is short of a permit
+    co_await eventually([&] { return queue_at(s.direct, leases).size() == 2; });
+    const auto second = ask_all({s.lock_at(1), s.lock_at(2), s.lock_at(3)}); // of room
+    co_await s.zk.exists("/");
+    CHECK_FALSE(second->done());
+    expire(s);
+    co_await granted_all(second);
+    held_set(second) = {};
+    s.direct.remove(other);
+    co_await granted_all(first);
+    held_set(first) = {};
+    co_await s.all_given_back();
+}
+
 CO_TEST("sets of the locks of two clients do not wait for each other's room") {
     pairs s(executor);
     client other(executor, shared_server().address(), three_nodes());

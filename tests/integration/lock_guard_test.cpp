@@ -2,6 +2,7 @@
 
 #include "support/lock_harness.hpp"
 
+#include <boost/asio/redirect_error.hpp>
 #include <doctest/doctest.h>
 
 #include <unistd.h>
@@ -70,18 +71,6 @@ CO_TEST("after a guard's end the lock is free at once, before the delete is answ
         const guard second = co_await s.lock.try_lock();
         CHECK(second.valid());
     }
-}
-
-CO_TEST("an empty guard refuses every waiting call") {
-    guard none;
-    CHECK_FALSE(none);
-    CHECK_FALSE(none.valid());
-    const auto ignore = [](auto&&...) {};
-    CHECK_THROWS_AS(none.lost(ignore), system_error);
-    CHECK_THROWS_AS(none.unlock(ignore), system_error);
-    CHECK_THROWS_AS(none.verify(ignore), system_error);
-    CHECK_THROWS_AS(none.transaction({}, ignore), system_error);
-    co_return;
 }
 
 CO_TEST("lost() completes with released when the guard releases the lock") {
@@ -155,6 +144,38 @@ CO_TEST("an unlock without a connection has an unknown outcome after two session
     CHECK(late->error == errc::lock_lost);
     s.proxy.black_hole(false);
     co_await s.until_queue(0);
+}
+
+CO_TEST("unlock() tells that another client has deleted the node before") {
+    scene s(executor);
+    const recursive_mutex again(s.zk, s.path + "-again");
+    const simple_mutex simple(s.zk, s.path + "-simple");
+    const semaphore permits(s.zk, s.path + "-permits", 2);
+    const owner by;
+    std::vector<guard> all;
+    all.push_back(co_await s.lock.lock());
+    all.push_back(co_await again.lock(by));
+    all.push_back(co_await simple.lock());
+    all.push_back(co_await permits.acquire(2));
+    for (auto& one : all) {
+        s.direct.remove(std::string(one.path()));
+        error_code why;
+        co_await one.unlock(asio::redirect_error(asio::use_awaitable, why));
+        CHECK(why == errc::lock_lost);
+    }
+}
+
+CO_TEST("an unlock that the ensemble has not confirmed is closed with the client") {
+    scene s(executor);
+    const auto a = ask(s.lock);
+    co_await granted(a);
+    s.proxy.hold(direction::up);
+    const auto unlock = start<>([&](auto token) { held(a).unlock(std::move(token)); });
+    co_await eventually([&] { return s.proxy.waiting(direction::up) > 0; });
+    s.zk.close([](error_code) {});
+    co_await finished(unlock);
+    CHECK(unlock->error == errc::closed);
+    s.proxy.release(direction::up);
 }
 
 CO_TEST("verify() checks with the ensemble, and ends a hold whose node is gone") {

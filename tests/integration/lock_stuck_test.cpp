@@ -26,7 +26,8 @@ client_options logging(lines to, std::chrono::milliseconds timeout) {
 std::size_t about(const lines& all, const std::string& path) {
     return static_cast<std::size_t>(
         std::count_if(all->begin(), all->end(), [&](const std::string& line) {
-            return line.find("1 waiting for ") == 0 && line.find(path + ' ') != std::string::npos &&
+            return line.find("1 caller has waited for ") == 0 &&
+                   line.find(path + ' ') != std::string::npos &&
                    line.find("behind a hold of this same client") != std::string::npos;
         }));
 }

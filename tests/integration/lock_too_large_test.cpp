@@ -63,6 +63,9 @@ CO_TEST("shared, recursive and simple mutexes and campaigns over the budget fail
     const owner me;
     co_await s.never_fits([&](auto t) { again.lock(me, std::move(t)); });
     co_await s.never_fits([&](auto t) { again.try_lock(me, std::move(t)); });
+    recursive_shared_mutex both_ways(s.zk, large);
+    co_await s.never_fits([&](auto t) { both_ways.lock(me, std::move(t)); });
+    co_await s.never_fits([&](auto t) { both_ways.try_lock_shared(me, std::move(t)); });
     simple_mutex simple(s.zk, large);
     co_await s.never_fits([&](auto t) { simple.lock(std::move(t)); });
     co_await s.never_fits([&](auto t) { simple.try_lock(std::move(t)); });

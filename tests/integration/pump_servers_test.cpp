@@ -32,7 +32,7 @@ public:
         return real_->wall_clock();
     }
     std::uint64_t random() override { return real_->random(); }
-    void post(unique_function<void()> task) override { real_->post(std::move(task)); }
+    void post(unique_function<void()>&& task) override { real_->post(std::move(task)); }
     std::unique_ptr<timer> make_timer() override { return real_->make_timer(); }
     std::unique_ptr<wakeup> make_wakeup(unique_function<void()> woken) override {
         return real_->make_wakeup(std::move(woken));

@@ -142,6 +142,19 @@ CO_TEST("a downgrade keeps the place, and lets no writer in between") {
     CHECK(s.queue().size() == 1);
 }
 
+CO_TEST("after a downgrade, readers of the same client need not wait for the lock either") {
+    shared_scene s(executor);
+    const auto writer = s.write();
+    co_await granted(writer);
+    auto reader = co_await s.rw.try_lock_shared();
+    CHECK_FALSE(reader);
+    co_await held(writer).downgrade();
+    reader = co_await s.rw.try_lock_shared();
+    CHECK(reader.valid());
+    const guard next = co_await s.rw.try_lock();
+    CHECK_FALSE(next);
+}
+
 CO_TEST("a downgrade of any other guard is refused") {
     shared_scene s(executor);
     const auto plain = ask(s.lock);

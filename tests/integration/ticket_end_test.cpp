@@ -25,7 +25,7 @@ const std::vector<test::acl_entry> all_but_create{{31 - 4, "world", "anyone"}};
 
 /// A contender that counts the reports of changes in the queue.
 struct counting final : paddock::detail::queue_user {
-    void granted(const std::string&, std::int64_t) override { has_it = true; }
+    void granted(const std::string&, const fencing_token&) override { has_it = true; }
     void given_up() override {}
     void failed(error_code) override {}
     void lost(error_code) override {}

@@ -17,9 +17,14 @@ std::string protected_name(const std::string& marker) {
     return "_c_deadbeef-0000-4000-8000-000000000000-" + marker;
 }
 
+/// The least share of one of two sides that are equally strong.
+constexpr double in_turns = 1. / 3;
+/// Readers do not take turns: the faster process reads more often while the other one reads.
+constexpr double beside_readers = 1. / 10;
+
 /// Both sides, equally strong.
-void take_turns_with_curator(arena& a, const std::string& kind) {
-    take_turns(a, {{paddock_peer, "paddock", kind}, {curator, "curator", kind}}, enough, 1. / 3);
+void take_turns_with_curator(arena& a, const std::string& kind, double share = in_turns) {
+    take_turns(a, {{paddock_peer, "paddock", kind}, {curator, "curator", kind}}, enough, share);
 }
 
 /// One process of each side is killed at any point; the rest go on.
@@ -46,7 +51,7 @@ constexpr int more_than_all_readers = 10; // a writer takes all of it
 // paddock's writers downgrade now and then.
 TEST_CASE("paddock's shared_mutex and Curator's InterProcessReadWriteLock respect each other") {
     arena a(patient_server(), more_than_all_readers, {"", protected_name("__WRIT__")});
-    take_turns_with_curator(a, "shared_mutex");
+    take_turns_with_curator(a, "shared_mutex", beside_readers);
 }
 
 TEST_CASE("paddock's election and Curator's LeaderLatch have one leader at a time, in order") {
@@ -84,5 +89,14 @@ TEST_CASE("the permits of killed processes go to other processes") {
 TEST_CASE("paddock's recursive_mutex and Curator's InterProcessMutex take turns, in order") {
     arena a(patient_server());
     take_turns(a, {{paddock_peer, "paddock", "recursive_mutex"}, {curator, "curator"}}, enough,
-               1. / 3);
+               in_turns);
+}
+
+// Its readers sometimes write first.
+TEST_CASE("paddock's recursive_shared_mutex and Curator's lock respect each other, too") {
+    arena a(patient_server(), more_than_all_readers);
+    take_turns(
+        a,
+        {{paddock_peer, "paddock", "recursive_shared_mutex"}, {curator, "curator", "shared_mutex"}},
+        enough, beside_readers);
 }

@@ -69,6 +69,40 @@ way shared_mutex_way(const client& zk, const arguments& given, int number) {
             .at_once = [lock] { return lock->try_lock_shared(asio::use_awaitable); }};
 }
 
+asio::awaitable<guard> write_twice(const recursive_shared_mutex& lock, owner by) {
+    guard outer = co_await lock.lock(by);
+    guard inner = co_await lock.lock(by);
+    co_return inner;
+}
+
+asio::awaitable<guard> read_after_writing(const recursive_shared_mutex& lock, owner by) {
+    guard writes = co_await lock.lock(by);
+    guard reads = co_await lock.lock_shared(by);
+    co_await writes.unlock();
+    co_return reads;
+}
+
+way recursive_shared_mutex_way(const client& zk, const arguments& given, int number) {
+    const auto lock = std::make_shared<recursive_shared_mutex>(zk, given.at("path"));
+    const owner by;
+    if (number % 3 == 0)
+        return {.weight = std::stoi(given.at("limit")),
+                .wait = [=] { return lock->lock(by, asio::use_awaitable); },
+                .wait_for =
+                    [=](milliseconds limit) {
+                        return lock->try_lock_for(by, limit, asio::use_awaitable);
+                    },
+                .at_once = [=] { return lock->try_lock(by, asio::use_awaitable); },
+                .step_by_step = [=] { return write_twice(*lock, by); }};
+    return {.wait = [=] { return lock->lock_shared(by, asio::use_awaitable); },
+            .wait_for =
+                [=](milliseconds limit) {
+                    return lock->try_lock_shared_for(by, limit, asio::use_awaitable);
+                },
+            .at_once = [=] { return lock->try_lock_shared(by, asio::use_awaitable); },
+            .step_by_step = [=] { return read_after_writing(*lock, by); }};
+}
+
 way election_way(const client& zk, const arguments& given, int number) {
     election_options options;
     options.id = given.at("name") + '.' + std::to_string(number);
@@ -96,6 +130,7 @@ const std::map<std::string, maker> kinds = {
     {"kazoo_mutex", [](auto& zk, auto& given, int) { return mutex_way(zk, given, naming::kazoo); }},
     {"recursive_mutex", &recursive_mutex_way},
     {"shared_mutex", &shared_mutex_way},
+    {"recursive_shared_mutex", &recursive_shared_mutex_way},
     {"election", &election_way},
     {"semaphore", &semaphore_way},
     {"semaphore_mutex", &semaphore_way}, // Curator's name for one with a single permit

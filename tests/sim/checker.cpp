@@ -77,9 +77,9 @@ void checker::check_order(const holding& h) const {
 
 void checker::check_token(const holding& h) {
     auto& last = tokens_[h.lock];
-    const auto token = h.held->fencing_token().zxid;
+    const auto token = h.held->fencing_token();
     const auto* const node = all_.truth().find(path(h));
-    must(token == node->stat.czxid, h.contender + " has a token that is not its node's czxid");
+    must(token.zxid == node->stat.czxid, h.contender + " has a token that is not its node's czxid");
     const bool again = h.lock->recursive && token == last;
     must(token > last || again,
          h.contender + " has a token that is not greater than the one before");
@@ -112,8 +112,12 @@ void checker::look() {
         const auto& h = *it;
         const auto counted = [&](const holding& one) { return same_holder(one, h) && counts(one); };
         if (!counts(h) || std::any_of(holdings_.begin(), it, counted)) continue;
+        const bool exclusive =
+            h.exclusive || std::any_of(it, holdings_.end(), [&](const holding& one) {
+                return one.exclusive && counted(one);
+            });
         auto& [alone, together] = now[h.lock];
-        ++(h.exclusive ? alone : together);
+        ++(exclusive ? alone : together);
         if (alone > h.lock->permits || (alone > 0 && together > 0)) {
             std::string all;
             for (const auto& one : holdings_)

@@ -67,7 +67,7 @@ private:
     ensemble& all_;
     std::string root_;
     std::vector<holding> holdings_;
-    std::map<const contested*, std::int64_t> tokens_;
+    std::map<const contested*, fencing_token> tokens_;
 };
 
 } // namespace paddock::test::sim

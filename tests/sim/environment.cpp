@@ -132,9 +132,11 @@ public:
             std::chrono::milliseconds(here_->servers().wall_milliseconds()));
     }
     std::uint64_t random() override { return here_->chance().next(); }
-    void post(unique_function<void()> task) override { here_->post(guarded(std::move(task))); }
-    void post_behind(unique_function<void()> task) override {
-        here_->post_behind(guarded(std::move(task)));
+    void post(unique_function<void()>&& task) override {
+        if (!here_->dead()) here_->post(guarded(std::move(task)));
+    }
+    void post_behind(unique_function<void()>&& task) override {
+        if (!here_->dead()) here_->post_behind(guarded(std::move(task)));
     }
     std::unique_ptr<timer> make_timer() override { return std::make_unique<virtual_timer>(here_); }
     std::unique_ptr<wakeup> make_wakeup(unique_function<void()> woken) override {
@@ -159,7 +161,7 @@ public:
     void stop_resolving() noexcept override { wanted_ = std::make_shared<const bool>(true); }
 
 private:
-    unique_function<void()> guarded(unique_function<void()> task) const {
+    unique_function<void()> guarded(unique_function<void()>&& task) const {
         return [alive = std::weak_ptr(alive_), task = std::move(task)]() mutable {
             if (!alive.expired()) task();
         };

@@ -53,7 +53,9 @@ history::history(std::uint64_t seed, std::function<void(const std::string&)> not
     while (chance_.one_in(3))
         kinds_.push_back(any_kind());
     if (kinds_[0] == job::read || kinds_[0] == job::write) kinds_ = {job::read, job::write};
-    if (kinds_[0] == job::several) kinds_ = {job::several, job::mutex};
+    if (kinds_[0] == job::read_again || kinds_[0] == job::write_again)
+        kinds_ = {job::read_again, job::write_again};
+    if (kinds_[0] == job::several) kinds_ = {job::several, job::mutex, job::write};
     plan_jobs();
     if (std::count(troubles_.begin(), troubles_.end(), true) > 0) misfortune();
 }
@@ -89,9 +91,15 @@ void history::add_process() {
     options.log = [this, name](std::string_view what) {
         time_.note([&] { return name + ": " + std::string(what); });
     };
+    lock_options lock_terms{.revocable = chance_.one_in(2)};
+    if (chance_.one_in(6)) {
+        const auto longest = std::chrono::duration_cast<std::chrono::milliseconds>(2 * soon());
+        lock_terms.limit.longest = std::max(longest, 1ms);
+        if (chance_.one_in(2)) lock_terms.limit.grace = 2 * lock_terms.limit.longest;
+    }
     processes_.push_back(std::make_unique<process>(
         servers_, checker_, locks_, name, servers_of(servers_.size(), troubles_[bad_names]),
-        std::move(options), chance_.one_in(2)));
+        std::move(options), lock_terms));
     auto& here = processes_.back()->where();
     here.hasty = chance_.one_in(2);
     if (chance_.one_in(2)) here.crowd = servers_.tick() * chance_.below(4);
@@ -110,17 +118,32 @@ job history::random_job() {
     job j;
     j.what = chance_.any_of(kinds_);
     if (chance_.one_in(4)) j.how = chance_.one_in(2) ? job::immediate : job::limited;
-    const bool has_tickets = j.what == job::mutex || j.what == job::other;
+    j.by_key = j.what == job::mutex && ++mutex_jobs_ % 2 == 0;
+    const bool has_tickets = j.what == job::mutex || j.what == job::other || j.what == job::read ||
+                             j.what == job::write || j.what == job::permit;
     if (has_tickets && chance_.one_in(5)) j.how = job::queued;
+    const bool has_work = j.what == job::mutex || j.what == job::campaign;
+    if (has_work && chance_.one_in(4)) j.how = job::scoped;
     j.drops = chance_.one_in(4);
     j.owner = chance_.one_in(3) ? 1 : 0;
     j.downgrades = j.what == job::write && chance_.one_in(3);
+    if (j.what == job::several) j.with = random_set();
     j.limit = 4 * soon();
     if (chance_.one_in(5)) j.cancelled_after = 2 * soon();
     if (!chance_.one_in(3)) j.held_for = 3 * soon();
     if (troubles_[usurpers] && chance_.one_in(2)) j.held_for *= 6;
     j.unlocks = chance_.one_in(2);
     return j;
+}
+
+/// What a set has besides its first mutex. The smallest budget has room for two nodes.
+std::vector<job::kind> history::random_set() {
+    if (chance_.one_in(2)) return {job::mutex};
+    std::vector<job::kind> all{chance_.one_in(2) ? job::read : job::write};
+    if (root_.size() > long_root) return all;
+    if (chance_.one_in(2)) all.push_back(job::permit);
+    if (chance_.one_in(2)) std::swap(all.front(), all.back());
+    return all;
 }
 
 void history::misfortune() {

@@ -47,6 +47,7 @@ private:
     void add_process();
     void plan_jobs();
     job random_job();
+    std::vector<job::kind> random_set();
     void misfortune();
     void befall(trouble what);
     void kick(bool deletes);
@@ -72,6 +73,7 @@ private:
     duration pace_{};
     duration length_{};
     std::vector<job::kind> kinds_;
+    int mutex_jobs_ = 0;
     bool calm_ = false;
 };
 

@@ -1,7 +1,6 @@
-#include "sim/process.hpp"
-
 #include "session/make_core.hpp"
 #include "sim/c_client.hpp"
+#include "sim/process_parts.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/post.hpp>
@@ -12,49 +11,25 @@
 
 namespace paddock::test::sim {
 
-struct process::locks {
-    locks(const client& zk, const contested_locks& all, bool revocable)
-        : a(zk, all.mutex.directory, {.revocable = revocable})
-        , other(zk, all.other.directory, {.name = "other", .revocable = revocable})
-        , b(zk, all.shared.directory, {.revocable = revocable})
-        , c(zk, all.simple.directory)
-        , d(zk, "/locks/d", all.semaphore.permits)
-        , e(zk, all.election.directory)
-        , f(zk, all.second.directory)
-        , g(zk, all.recursive.directory, {.revocable = revocable}) {}
+namespace {
 
-    mutex a, other;
-    shared_mutex b;
-    simple_mutex c;
-    semaphore d;
-    election e;
-    mutex f;
-    recursive_mutex g;
-    std::array<owner, 2> owners{};
-};
+bool is_reentrant(job::kind what) {
+    return what == job::recursive || what == job::read_again || what == job::write_again;
+}
 
-struct process::call {
-    job what;
-    std::string name;
-    asio::cancellation_signal stop{};
-    ticket place{};
-    guard held{};
-    guard_set all{};
-    int completions = 0; ///< of the last call
-    int unlocked = 0;
-    int downgraded = 0;
-    int under_way = 1; ///< operations, and the time between them
-};
+bool is_exclusive(job::kind what) { return what != job::read && what != job::read_again; }
+
+} // namespace
 
 process::process(ensemble& all, checker& check, contested_locks& contests, std::string name,
-                 std::string_view servers, client_options options, bool revocable)
+                 std::string_view servers, client_options options, const lock_options& how)
     : check_(check), contested_(contests), host_(std::make_shared<host>(all, std::move(name))) {
     detail::world outside{make_environment(host_),
                           [here = host_] { return std::make_unique<c_client>(here); },
                           &timeline::latest_now};
     client_ = detail::access::make<client>(detail::make_core(
         host_->io().get_executor(), std::move(outside), servers, std::move(options)));
-    locks_ = std::make_unique<locks>(*client_, contested_, revocable);
+    locks_ = std::make_unique<locks>(*client_, contested_, how);
 }
 
 process::~process() { die(); }
@@ -63,10 +38,13 @@ void process::die() {
     if (!client_) return;
     check_.forget(host_.get());
     host_->die();
+    for (const auto& one : with_work_)
+        one->wake_up = {};
     calls_.clear();
     locks_.reset();
     client_.reset();
     host_->end();
+    with_work_.clear();
     under_way_ = 0;
 }
 
@@ -109,6 +87,9 @@ contested& process::lock_of(job::kind what) const {
         return contested_.election;
     case job::recursive:
         return contested_.recursive;
+    case job::read_again:
+    case job::write_again:
+        return contested_.reentrant;
     default:
         return contested_.shared;
     }
@@ -116,11 +97,13 @@ contested& process::lock_of(job::kind what) const {
 
 void process::begin(const job& what) {
     if (!client_) return;
-    static constexpr const char* names[] = {"lock",   "other",    "read",      "write",  "simple",
-                                            "permit", "campaign", "recursive", "several"};
+    static constexpr const char* names[] = {"lock",       "other",       "read",     "write",
+                                            "simple",     "permit",      "campaign", "recursive",
+                                            "read again", "write again", "several"};
     const auto c = std::make_shared<call>();
     c->what = what;
-    c->name = host_->name + ' ' + std::to_string(calls_.size() + 1) + ' ' + names[what.what];
+    c->name = host_->name + ' ' + std::to_string(calls_.size() + 1) + ' ' + names[what.what] +
+              (what.by_key ? " by key" : "");
     calls_.push_back(c);
     ++under_way_;
     host_->time().note([&] { return c->name + " asks"; });
@@ -150,7 +133,8 @@ auto process::answer_of(const call_ptr& c, void (process::*got)(const call_ptr&,
         const bool expected = !why || why == asio::error::operation_aborted ||
                               why == errc::not_connected || (left_ && why == errc::closed) ||
                               (why == errc::lock_lost && c->what.how == job::queued) ||
-                              (why == errc::would_deadlock && c->what.what == job::recursive);
+                              (why == errc::hold_expired && c->what.what == job::several) ||
+                              (why == errc::would_deadlock && is_reentrant(c->what.what));
         must(expected, c->name + " fails: " + why.message());
         done(c);
     });
@@ -158,6 +142,7 @@ auto process::answer_of(const call_ptr& c, void (process::*got)(const call_ptr&,
 
 void process::ask(const call_ptr& c) {
     if (c->what.what == job::several) return ask_for_all(c);
+    if (c->what.how == job::scoped) return ask_with_work(c);
     if (c->what.how == job::queued) return enqueue(c);
     ask_as(c->what, answer_of(c, &process::got_guard));
 }
@@ -169,12 +154,21 @@ void process::ask_exclusively(Lock& lock, const job& what, Token token, Owner...
     lock.lock(by..., std::move(token));
 }
 
+template <typename Lock, typename Token, typename... Owner>
+void process::ask_to_share(Lock& lock, const job& what, Token token, Owner... by) {
+    if (what.how == job::immediate) return lock.try_lock_shared(by..., std::move(token));
+    if (what.how == job::limited)
+        return lock.try_lock_shared_for(by..., what.limit, std::move(token));
+    lock.lock_shared(by..., std::move(token));
+}
+
 template <typename Token>
 void process::ask_as(const job& what, Token token) {
     switch (what.what) {
     case job::campaign: // there is no other way to ask
         return locks_->e.campaign(std::move(token));
     case job::mutex:
+        if (what.by_key) return ask_exclusively(locks_->family, what, std::move(token), "a");
         return ask_exclusively(locks_->a, what, std::move(token));
     case job::other:
         return ask_exclusively(locks_->other, what, std::move(token));
@@ -184,11 +178,12 @@ void process::ask_as(const job& what, Token token) {
         return ask_exclusively(locks_->c, what, std::move(token));
     case job::recursive:
         return ask_exclusively(locks_->g, what, std::move(token), locks_->owners[what.owner]);
+    case job::write_again:
+        return ask_exclusively(locks_->h, what, std::move(token), locks_->owners[what.owner]);
+    case job::read_again:
+        return ask_to_share(locks_->h, what, std::move(token), locks_->owners[what.owner]);
     case job::read:
-        if (what.how == job::limited)
-            return locks_->b.try_lock_shared_for(what.limit, std::move(token));
-        if (what.how == job::immediate) return locks_->b.try_lock_shared(std::move(token));
-        return locks_->b.lock_shared(std::move(token));
+        return ask_to_share(locks_->b, what, std::move(token));
     default:
         if (what.how == job::limited)
             return locks_->d.try_acquire_for(1, what.limit, std::move(token));
@@ -198,16 +193,43 @@ void process::ask_as(const job& what, Token token) {
 }
 
 void process::ask_for_all(const call_ptr& c) {
-    const std::vector both{locks_->f, locks_->a};
+    std::vector<lock_request> all{locks_->f};
+    for (const auto kind : c->what.with)
+        all.push_back(request_of(kind));
     auto answer = answer_of(c, &process::got_all);
-    if (c->what.how == job::wait) return lock_all(both, std::move(answer));
-    try_lock_all_for(both, c->what.how == job::limited ? c->what.limit : duration(0),
-                     std::move(answer));
+    if (c->what.how == job::wait) return lock_all(all, std::move(answer));
+    if (c->what.how == job::immediate) return try_lock_all(all, std::move(answer));
+    try_lock_all_for(all, c->what.limit, std::move(answer));
+}
+
+lock_request process::request_of(job::kind what) const {
+    switch (what) {
+    case job::read:
+        return shared(locks_->b);
+    case job::write:
+        return exclusive(locks_->b);
+    case job::permit:
+        return permits(locks_->d);
+    default:
+        return locks_->a;
+    }
 }
 
 void process::enqueue(const call_ptr& c) {
-    auto& lock = c->what.what == job::other ? locks_->other : locks_->a;
-    lock.enqueue(answer_of(c, &process::got_ticket));
+    auto answer = answer_of(c, &process::got_ticket);
+    if (c->what.by_key) return locks_->family.enqueue("a", std::move(answer));
+    switch (c->what.what) {
+    case job::mutex:
+        return locks_->a.enqueue(std::move(answer));
+    case job::other:
+        return locks_->other.enqueue(std::move(answer));
+    case job::write:
+        return locks_->b.enqueue(std::move(answer));
+    case job::read:
+        return locks_->b.enqueue_shared(std::move(answer));
+    default:
+        return locks_->d.enqueue(std::move(answer));
+    }
 }
 
 void process::got_ticket(const call_ptr& c, ticket place) {
@@ -225,22 +247,24 @@ void process::use_ticket(const call_ptr& c) {
 
 void process::got_guard(const call_ptr& c, guard g) {
     c->held = std::move(g);
-    const bool fresh = c->what.what != job::recursive && c->what.how != job::queued;
-    hold(c, c->held, lock_of(c->what.what), fresh);
+    const bool fresh = !is_reentrant(c->what.what) && c->what.how != job::queued;
+    hold(c, c->held, lock_of(c->what.what), is_exclusive(c->what.what), fresh);
     if (c->what.downgrades) later(c->what.held_for / 2, c, &process::downgrade);
     later(c->what.held_for, c, &process::give_back);
 }
 
 void process::got_all(const call_ptr& c, guard_set all) {
     c->all = std::move(all);
-    hold(c, c->all[0], contested_.second, false);
-    hold(c, c->all[1], contested_.mutex, false);
+    hold(c, c->all[0], contested_.second, true, false);
+    for (std::size_t i = 1; i < c->all.size(); ++i) {
+        const auto kind = c->what.with[i - 1];
+        hold(c, c->all[i], lock_of(kind), is_exclusive(kind), false);
+    }
     later(c->what.held_for, c, &process::give_back);
 }
 
-void process::hold(const call_ptr& c, const guard& one, contested& of, bool fresh) {
-    check_.granted(
-        {&of, c->what.what != job::read, host_.get(), &one, client_->session_id(), c->name, fresh});
+void process::hold(const call_ptr& c, const guard& one, contested& of, bool exclusive, bool fresh) {
+    check_.granted({&of, exclusive, host_.get(), &one, client_->session_id(), c->name, fresh});
 }
 
 void process::downgrade(const call_ptr& c) {

@@ -137,6 +137,16 @@ asio::awaitable<void> again(stage& s) {
     const guard twice = co_await a.lock(me);
 }
 
+asio::awaitable<void> write_and_read(stage& s) {
+    client x = s.connect(), y = s.connect();
+    recursive_shared_mutex a(x, "/locks/a"), b(y, "/locks/a");
+    const owner me;
+    guard writes = co_await a.lock(me);
+    const guard reads = co_await a.lock_shared(me);
+    co_await writes.unlock();
+    const guard other = co_await b.lock_shared(me);
+}
+
 asio::awaitable<void> all_of_them(stage& s) {
     client x = s.connect();
     const std::vector<mutex> two{mutex(x, "/locks/b"), mutex(x, "/locks/a")};
@@ -158,6 +168,17 @@ asio::awaitable<void> a_place(stage& s) {
     mutex a(x, "/locks/a"), b(y, "/locks/a");
     guard g = co_await a.lock();
     ticket t = co_await b.enqueue();
+    static_cast<void>(co_await t.holder());
+    co_await g.unlock();
+    const guard mine = co_await t.acquired();
+}
+
+asio::awaitable<void> a_permit_later(stage& s) {
+    client x = s.connect(), y = s.connect();
+    semaphore a(x, "/locks/a", 2), b(y, "/locks/a", 2);
+    guard g = co_await a.acquire();
+    ticket t = co_await b.enqueue(2);
+    const ticket behind = co_await b.enqueue();
     static_cast<void>(co_await t.holder());
     co_await g.unlock();
     const guard mine = co_await t.acquired();
@@ -209,11 +230,14 @@ TEST_CASE("all operations can be destroyed at every moment") {
                                                            {"permits", permits},
                                                            {"simple", simple},
                                                            {"again", again},
+                                                           {"write and read", write_and_read},
                                                            {"all of them", all_of_them},
                                                            {"lead", lead},
                                                            {"a place", a_place},
+                                                           {"a permit later", a_permit_later},
                                                            {"work", work}};
-    for (const auto& [name, what] : all) {
+    for (const auto& [title, what] : all) {
+        const std::string name = title; // clang 14 cannot capture the binding
         CAPTURE(name);
         bool ended = false;
         const auto whole = play(what, ~std::uint64_t{0}, ended);

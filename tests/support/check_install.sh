@@ -15,6 +15,11 @@ trap 'stop_server; rm -rf "$folder"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
+fail() {
+  echo "$1; paddock.pc says $version" >&2
+  exit 1
+}
+
 # $flags are words, not one word, everywhere below.
 # shellcheck disable=SC2086
 check_program() { # kind
@@ -22,6 +27,18 @@ check_program() { # kind
   compile -std=c++20 -shared -fPIC "$root/tests/support/installed_plugin.cpp" $flags -o "$folder/$1-plugin.so"
   said=$(LD_LIBRARY_PATH=$libraries "$folder/$1-program" "$server_address" "$folder/$1-plugin.so")
   [ "$said" = "locked 1" ] || { echo "the $1 program says: $said"; exit 1; }
+}
+
+# The version is the same everywhere; version.hpp says why the soname has a part of it only.
+check_version() {
+  interface=${version%%.*}
+  [ "$interface" != 0 ] || interface=${version%.*}
+  [ "$(soname "$libraries/libpaddock.so")" = "libpaddock.so.$interface" ] || fail "the soname is another one"
+  file=$(readlink -f "$libraries/libpaddock.so.$interface")
+  [ "${file##*/}" = "libpaddock.so.$version" ] || fail "the soname leads to $file"
+  needed "$folder/shared-program" | grep -qxF "libpaddock.so.$interface" || fail "the program needs another library"
+  said=$(LD_LIBRARY_PATH=$libraries "$folder/shared-program" --version)
+  [ "$said" = "$version" ] || fail "the library says it is $said"
 }
 
 # Headers of another Boost, as far as paddock can tell: the program must not link, and the linker names the reason.
@@ -57,6 +74,7 @@ use_shared
 python3 "$root/tests/support/check_exports.py" "$libraries/libpaddock.so" "$root/include"
 compile_program
 check_program shared
+check_version
 check_other_boost shared
 use_static
 check_program static

@@ -60,6 +60,7 @@ preload=LD_PRELOAD=$(compile -print-file-name=libzookeeper_mt.so.2)
 
 start_server
 use_shared
+shared_name=$(soname "$libraries/libpaddock.so")
 compile_program
 compile -x c -c "$root/tests/support/neighbour.c" -o "$folder/neighbour.o"
 
@@ -84,11 +85,12 @@ compile -x c -c "$root/tests/support/neighbour.c" -o "$folder/neighbour.o"
 
   # A shared library without a C client of its own, as it is made where there is only a shared one.
   mkdir "$folder/bare"
-  compile -shared -Wl,-soname,libpaddock.so.0 -Wl,--whole-archive "$libraries/libpaddock.a" \
-    -Wl,--no-whole-archive -lzookeeper_st -o "$folder/bare/libpaddock.so.0"
+  bare=$folder/bare/$shared_name
+  compile -shared -Wl,-soname,"$shared_name" -Wl,--whole-archive "$libraries/libpaddock.a" \
+    -Wl,--no-whole-archive -lzookeeper_st -o "$bare"
   libraries=$folder/bare
   locks shared
   refuses shared "$preload"
-  link bare_before "$libraries/libpaddock.so.0" $threaded
+  link bare_before "$bare" $threaded
   refuses bare_before
 }

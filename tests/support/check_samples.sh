@@ -97,7 +97,7 @@ printf '%s\n' "$said" | awk '
 
 said=$("$programs/lock_all" "$server_address")
 expect '^moved [0-9]+, token [0-9]+$' 4 "$said"
-expect '^balances 150 60 90$|^one of them is taken, so none is held$' 2 "$said"
+expect '^balances 150 60 90$|^one of them is taken, so none is held$|^an audit under 3 locks$' 3 "$said"
 
 said=$("$programs/so_many_at_a_time" "$server_address")
 expect '^takes [123], in use [123]$' 4 "$said"
@@ -115,6 +115,33 @@ expect '^rolled back$' 2 "$said"
 [ "$(ls "$folder" | wc -l)" -eq 2 ] || fail "drafts were left behind: $(ls "$folder")"
 [ "$(cat "$folder"/stock-*[1-9]*)" = 'apples 7
 pears 4' ] || fail "the stock is $(cat "$folder"/stock-*[1-9]*)"
+
+said=$("$programs/lock_by_key" "$server_address")
+expect '^ordered (1 apple|2 apple|3 pear|4 EU/4711)$' 4 "$said"
+expect '^7 of apple are left$|^7 of pear are left$|^6 of EU/4711 are left$' 3 "$said"
+expect '^two readers, no writer$|^the lock of EU/4711 is /locks/orders/EU%2F4711$' 2 "$said"
+
+said=$("$programs/nightly_job" "$server_address")
+expect '^[a-z]+day: (cleans up|is done)$' 5 "$said"
+expect '^monday: another machine (is at it|was faster)$' 2 "$said"
+expect '^tuesday: the hold has reached its longest time$' 1 "$said"
+
+said=$("$programs/recursive_shared_mutex" "$server_address")
+expect '^(anna|bert|the booking) reports 1[01]0$' 3 "$said"
+expect '^the booking reports 110$|^a reader cannot become a writer$' 2 "$said"
+
+"$programs/graceful_shutdown" "$server_address" >"$folder/shutdown" &
+service=$!
+tries=0
+until grep -q '^ships order 2$' "$folder/shutdown" || [ "$tries" -eq 100 ]; do
+  tries=$((tries + 1))
+  sleep 0.1
+done
+kill "$service"
+wait "$service" || fail "graceful_shutdown ended with status $?"
+[ "$(tail -n 3 "$folder/shutdown")" = 'ships order 2
+has shipped order 2
+has closed' ] || fail "$(cat "$folder/shutdown")"
 
 # Without SQLite it is not built; configured for tests it must be.
 if [ -x "$programs/fencing" ]; then

@@ -24,9 +24,12 @@ BELOW = {
 BELOW["locks/call"] = {"queue"} | BELOW["queue"]
 BELOW["locks/fair"] = {"locks/call"} | BELOW["locks/call"]
 BELOW["locks/mutex"] = {"locks/fair"} | BELOW["locks/fair"]
+BELOW["locks/recursive"] = BELOW["locks/mutex"]
+BELOW["locks/family"] = {"locks/mutex"} | BELOW["locks/mutex"]
 BELOW["locks/semaphore"] = BELOW["locks/mutex"]
 BELOW["locks/simple"] = BELOW["locks/fair"]
-BELOW["locks/several"] = {"locks/mutex"} | BELOW["locks/mutex"]
+BELOW["locks/several"] = {"locks/mutex", "locks/semaphore"} | BELOW["locks/mutex"]
+BELOW["redis/rules"] = BELOW["rules"] | {"rules"}
 PUBLIC = ("boost/asio", "boost/system", "boost/version.hpp", "paddock/")
 
 problems = []

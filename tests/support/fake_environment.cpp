@@ -131,11 +131,12 @@ std::uint64_t fake_environment::random() { // Marsaglia's xorshift
     return x;
 }
 
-void fake_environment::post(unique_function<void()> task) {
+void fake_environment::post(unique_function<void()>&& task) {
+    if (refuses_tasks) return;
     (tasks_held_ ? world_->held : world_->due).push_back(std::move(task));
 }
 
-void fake_environment::post_behind(unique_function<void()> task) {
+void fake_environment::post_behind(unique_function<void()>&& task) {
     world_->due.push_back(std::move(task));
 }
 

@@ -21,8 +21,8 @@ public:
     boot_clock::time_point now() const override;
     std::chrono::system_clock::time_point wall_clock() const override;
     std::uint64_t random() override;
-    void post(unique_function<void()> task) override;
-    void post_behind(unique_function<void()> task) override;
+    void post(unique_function<void()>&& task) override;
+    void post_behind(unique_function<void()>&& task) override;
     std::unique_ptr<timer> make_timer() override;
     std::unique_ptr<wakeup> make_wakeup(unique_function<void()> woken) override;
     std::unique_ptr<readiness> make_readiness(descriptor connection) override;
@@ -47,6 +47,8 @@ public:
     /// connections do not wait for them.
     void hold_tasks() { tasks_held_ = true; }
     void let_tasks_run();
+    /// While true no task is accepted, as in a process that is killed.
+    bool refuses_tasks = false;
 
     /// From now on the connection can be read (1), written (2), both (3), or neither (0).
     void set_ready(std::uint64_t identity, unsigned events);

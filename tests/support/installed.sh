@@ -1,5 +1,5 @@
-# Installs paddock into empty folders, for check_install.sh and check_neighbours.sh; to be sourced, needs $root,
-# $build, $folder, and $compiler, which may be several words.
+# Installs paddock into empty folders, for the tests of the suite install; to be sourced, needs $root, $build, $folder,
+# and $compiler, which may be several words.
 # shellcheck shell=sh
 
 compile() {
@@ -7,12 +7,22 @@ compile() {
   $compiler "$@"
 }
 
-# Sets libraries and flags for the installation below a folder, and checks only that it exists.
+# The names by which the loader knows a library, and those that a program or library needs.
+soname() { # file
+  readelf -d "$1" | sed -n 's/.*(SONAME).*\[\(.*\)\]$/\1/p'
+}
+
+needed() { # file
+  readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]$/\1/p'
+}
+
+# Sets libraries, version and flags for the installation below a folder, and checks only that it exists.
 use_installed() { # folder
   description=$(find "$1" -name paddock.pc)
   [ -n "$description" ] || { echo "paddock.pc was not installed"; return 1; }
   libraries=$(dirname "$(dirname "$description")")
   prefix=$(sed -n 's/^prefix=//p' "$description")
+  version=$(sed -n 's/^Version: //p' "$description")
   flags=$(PKG_CONFIG_PATH=$libraries/pkgconfig pkg-config --define-variable=prefix="$1$prefix" \
     --cflags --libs paddock)
 }
@@ -43,4 +53,23 @@ compile_program() {
   # The flags are words, not one word; of the libraries none is used here.
   # shellcheck disable=SC2086
   compile -std=c++20 -fPIE -c "$root/tests/support/installed_program.cpp" $flags -o "$folder/program.o" 2>&1
+}
+
+# Makes $folder/compiler, for builds of paddock that are about everything but compiling: it copies the library's
+# object files, which the tested build has already, and else it is the compiler.
+make_compiler() {
+  # The archive is a thin one, with the names of the files in it.
+  objects=$(cd "$build" && ar t lib/libpaddock-inside.a | sed -n 's,/[^/]*$,,; 1p')
+  cat >"$folder/compiler" <<EOF
+#!/bin/sh
+before=
+for word; do
+  case \$before\$word in
+    -o*lib/libpaddock.*.p/*.o) exec cp "$build/$objects/\${word##*/}" "\$word" ;;
+  esac
+  before=\$word
+done
+exec $compiler "\$@"
+EOF
+  chmod +x "$folder/compiler"
 }

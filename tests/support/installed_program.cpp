@@ -1,5 +1,6 @@
 // A program that uses the installed library; see installed.sh.
 //   program SERVERS [PLUGIN]
+//   program --version
 
 #include <paddock/paddock.hpp>
 
@@ -58,6 +59,10 @@ asio::awaitable<void> lock(std::string servers) {
 
 int main(int argc, char** argv) {
     if (argc < 2) return 2;
+    if (argv[1] == std::string("--version")) {
+        std::cout << paddock::version().text << '\n';
+        return paddock::version().number == PADDOCK_VERSION ? 0 : 8;
+    }
     if (!hears_of_a_bad_argument()) return 3;
     if (argc > 2 && !hears_from_plugin(argv[2])) return 4;
     if (use_threaded_c_client != nullptr && use_threaded_c_client(argv[1]) != 0) return 5;

@@ -12,10 +12,10 @@ using lock_all_call = under_way<guard_set>;
 
 inline guard_set& held_set(const lock_all_call& a) { return std::get<guard_set>(a->result); }
 
-inline lock_all_call ask_all(const std::vector<mutex>& all) {
+inline lock_all_call ask_all(const lock_requests& all) {
     return start<guard_set>([&](auto token) { lock_all(all, std::move(token)); });
 }
-inline lock_all_call ask_all_for(const std::vector<mutex>& all, std::chrono::nanoseconds limit) {
+inline lock_all_call ask_all_for(const lock_requests& all, std::chrono::nanoseconds limit) {
     return start<guard_set>([&](auto token) { try_lock_all_for(all, limit, std::move(token)); });
 }
 inline under_way<> give_back_set(guard_set& g) {

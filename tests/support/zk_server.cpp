@@ -2,6 +2,7 @@
 
 #include "ports.hpp"
 #include "process.hpp"
+#include "temporary_folder.hpp"
 #include "time_scale.hpp"
 
 #include <boost/asio/buffer.hpp>
@@ -29,27 +30,6 @@ namespace fs = std::filesystem;
 using asio::ip::tcp;
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
-
-class temporary_folder {
-public:
-    temporary_folder() {
-        std::string name = (fs::temp_directory_path() / "paddock-server-XXXXXX").string();
-        if (::mkdtemp(name.data()) == nullptr) {
-            throw std::runtime_error("no temporary folder could be made at " + name);
-        }
-        path_ = name;
-    }
-    temporary_folder(const temporary_folder&) = delete;
-    temporary_folder& operator=(const temporary_folder&) = delete;
-    ~temporary_folder() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    const fs::path& path() const { return path_; }
-
-private:
-    fs::path path_;
-};
 
 std::string class_path() {
     if (const char* given = std::getenv("PADDOCK_ZOOKEEPER_CLASSPATH")) {

@@ -39,7 +39,7 @@ TEST_CASE("an id's text begins with the session's hex digits, and can be read ba
         ids.begin(session);
         for (const node_id id : {node_id(1), node_id(0xffff'ffff'ffff), ~node_id(0)}) {
             CHECK(ids.text(id).size() == 36);
-            CHECK(ids.ours(ids.text(id)) == id);
+            CHECK(ids.parse(ids.text(id)) == id);
         }
     }
     ids.begin(0x1234'5678'9abc'def0);
@@ -50,32 +50,32 @@ TEST_CASE("the ids of other sessions are not own ids") {
     claims ids, others;
     ids.begin(1);
     others.begin(2);
-    CHECK_FALSE(ids.ours(others.text(1)));
+    CHECK_FALSE(ids.parse(others.text(1)));
     const auto before = ids.text(1);
     ids.begin(3);
-    CHECK_FALSE(ids.ours(before));
+    CHECK_FALSE(ids.parse(before));
 }
 
 TEST_CASE("a malformed id is not an own id") {
     claims ids;
     ids.begin(0x1234'5678'9abc'def0);
     const auto good = ids.text(7);
-    CHECK(ids.ours(good) == 7);
-    CHECK_FALSE(ids.ours(""));
-    CHECK_FALSE(ids.ours(good.substr(1)));
-    CHECK_FALSE(ids.ours(good + "0"));
+    CHECK(ids.parse(good) == 7);
+    CHECK_FALSE(ids.parse(""));
+    CHECK_FALSE(ids.parse(good.substr(1)));
+    CHECK_FALSE(ids.parse(good + "0"));
     for (std::size_t at = 0; at < good.size(); ++at) {
         CAPTURE(at);
         auto bad = good;
         bad[at] = bad[at] == '-' ? '0' : 'x';
-        CHECK_FALSE(ids.ours(bad));
+        CHECK_FALSE(ids.parse(bad));
         bad[at] = 'G';
-        CHECK_FALSE(ids.ours(bad));
+        CHECK_FALSE(ids.parse(bad));
     }
 }
 
 TEST_CASE("before the first session no id is an own id") {
     const claims ids;
     CHECK(ids.session() == 0);
-    CHECK_FALSE(ids.ours("00000000-0000-0000-0000-000000000001"));
+    CHECK_FALSE(ids.parse("00000000-0000-0000-0000-000000000001"));
 }

@@ -12,11 +12,11 @@ using namespace paddock;
 
 namespace {
 
-constexpr errc all_errors[] = {errc::bad_argument,       errc::not_connected, errc::session_expired,
-                               errc::outcome_unknown,    errc::closed,        errc::lock_lost,
-                               errc::node_deleted,       errc::released,      errc::auth_failed,
-                               errc::sequence_exhausted, errc::over_budget,   errc::revoked,
-                               errc::would_deadlock,     errc::lease_lapsed,  errc::wrong_c_client};
+constexpr errc all_errors[] = {
+    errc::bad_argument,   errc::not_connected,      errc::session_expired, errc::outcome_unknown,
+    errc::closed,         errc::lock_lost,          errc::node_deleted,    errc::released,
+    errc::auth_failed,    errc::sequence_exhausted, errc::over_budget,     errc::revoked,
+    errc::would_deadlock, errc::lease_lapsed,       errc::wrong_c_client,  errc::hold_expired};
 
 constexpr zk_errc all_codes[] = {zk_errc::system_error,
                                  zk_errc::runtime_inconsistency,
@@ -127,4 +127,41 @@ TEST_CASE("an exception's text names the error") {
     const system_error problem(errc::bad_argument, "the path 'a'");
     CHECK(problem.code() == errc::bad_argument);
     CHECK(std::string(problem.what()).find("the path 'a'") != std::string::npos);
+}
+
+TEST_CASE("a condition stands for all codes that mean it, and for no other") {
+    const auto lost = {error_code(errc::lock_lost),    error_code(errc::node_deleted),
+                       error_code(errc::revoked),      error_code(errc::lease_lapsed),
+                       error_code(errc::hold_expired), error_code(errc::session_expired)};
+    for (const auto& one : lost)
+        CHECK(one == condition::lock_lost);
+    for (const auto code : {errc::released, errc::not_connected, errc::closed})
+        CHECK(error_code(code) != condition::lock_lost);
+    CHECK(error_code(zk_errc::session_expired) == condition::session_expired);
+    CHECK(error_code(errc::session_expired) == condition::session_expired);
+    CHECK(error_code(errc::not_connected) == condition::transient);
+    CHECK(error_code(errc::outcome_unknown) != condition::transient);
+    CHECK(error_code(zk_errc::connection_loss) == condition::outcome_unknown);
+    CHECK(error_code(zk_errc::auth_failed) == condition::auth_failed);
+    CHECK(error_code(errc::auth_failed) == condition::closed);
+    CHECK(error_code(zk_errc::no_auth) == condition::not_permitted);
+    CHECK(error_code(zk_errc::bad_arguments) == condition::bad_argument);
+    CHECK(error_code(asio::error::operation_aborted) == condition::cancelled);
+}
+
+TEST_CASE("success meets no condition, and every condition has a text and a code that meets it") {
+    std::set<std::string> texts;
+    for (int which = 1; which <= 9; ++which) {
+        const auto what = static_cast<condition>(which);
+        CHECK(error_code() != what);
+        texts.insert(make_error_condition(what).message());
+        int met = error_code(asio::error::operation_aborted) == what ? 1 : 0;
+        for (const auto code : all_errors)
+            met += error_code(code) == what ? 1 : 0;
+        for (const auto code : all_codes)
+            met += error_code(code) == what ? 1 : 0;
+        CHECK(met > 0);
+    }
+    CHECK(texts.size() == 9);
+    CHECK_FALSE(texts.contains("unknown condition"));
 }

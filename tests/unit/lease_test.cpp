@@ -31,7 +31,8 @@ struct lease_stage : session_stage {
     using session_stage::session_stage;
 
     std::shared_ptr<detail::hold> hold() {
-        return std::make_shared<detail::hold>(core, std::make_shared<nothing>(), "/n", 1);
+        return std::make_shared<detail::hold>(core, std::make_shared<nothing>(), "/n",
+                                              fencing_token{1, 0});
     }
     boot_clock::duration left() const { return core->lease().term()->until() - env->now(); }
     /// One request, and its answer after a while.

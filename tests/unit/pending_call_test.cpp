@@ -157,6 +157,21 @@ TEST_CASE("a call that needs an open client fails with the reason why the client
     CHECK(s.said == std::vector<call_stage::completion>{{{}, 7}, {errc::closed, 0}});
 }
 
+TEST_CASE("a task that the world refuses may post another when it is destroyed") {
+    struct poster {
+        explicit poster(std::shared_ptr<detail::core> to) : client(std::move(to)) {}
+        ~poster() {
+            client->post([] { FAIL_CHECK("ran"); });
+        }
+        std::shared_ptr<detail::core> client;
+    };
+    call_stage s;
+    s.env->refuses_tasks = true;
+    s.core->post([last = std::make_unique<poster>(s.core)] { FAIL_CHECK("ran"); });
+    s.env->refuses_tasks = false;
+    s.run();
+}
+
 TEST_CASE("a derived call decides what its cancellation does, as long as it waits") {
     struct stubborn final : detail::pending_call<int> {
         using pending_call::pending_call;

@@ -75,6 +75,7 @@ TEST_CASE("invalid numbers of permits are refused with a message that names the 
         for (const auto& call : std::initializer_list<std::function<void(semaphore&)>>{
                  [&](semaphore& s) { s.acquire(count, token); },
                  [&](semaphore& s) { s.try_acquire(count, token); },
+                 [&](semaphore& s) { s.enqueue(count, [](error_code, const ticket&) {}); },
                  [&](semaphore& s) { s.try_acquire_for(count, 1s, token); },
                  [&](semaphore& s) {
                      s.try_acquire_until(count, std::chrono::steady_clock::now(), token);

@@ -53,6 +53,11 @@ TEST_CASE("a bad port is a fault") {
     }
 }
 
+TEST_CASE("a scheme is a fault") {
+    CHECK(fault_of("http://localhost:2181").starts_with("has a scheme ('://')"));
+    CHECK(fault_of("a,zk://b/app").starts_with("has a scheme ('://')"));
+}
+
 TEST_CASE("an empty entry or host is a fault") {
     for (const auto* const text : {"", ",", "a,", ",a", "a,,b", ":1", "[]:1", "[]", "/app"}) {
         CAPTURE(text);

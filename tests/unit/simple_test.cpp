@@ -42,7 +42,7 @@ struct stepped {
     std::string sees(std::uint64_t n, bool ours, bool watched = true) {
         return say(&rules::simple::looked, n,
                    rules::simple::looked_answer{
-                       .result = outcome::done, .ours = ours, .czxid = 7, .watched = watched});
+                       .result = outcome::done, .own_data = ours, .czxid = 7, .watched = watched});
     }
     std::string sees(std::uint64_t n, outcome nothing) {
         return say(&rules::simple::looked, n, rules::simple::looked_answer{.result = nothing});

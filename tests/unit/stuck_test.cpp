@@ -178,7 +178,7 @@ TEST_CASE("a waiter for a simple lock that the same client holds is stuck after 
     const auto id = race();
     SUBCASE("through this object") {
         lock.raced(id, outcome::done, 0);
-        lock.looked(1, {.result = outcome::done, .ours = true, .of_session = true, .czxid = 5});
+        lock.looked(1, {.result = outcome::done, .own_data = true, .of_session = true, .czxid = 5});
         at(2s);
         lock.join(2, false);
     }

@@ -12,8 +12,15 @@ namespace {
 struct watch_stage : session_stage {
     using session_stage::session_stage;
 
+    detail::watch_table::waiter_id add(const std::string& path,
+                                       detail::watch_kind kind = detail::watch_kind::data) {
+        return core->watches().add(path, kind, [](auto...) {});
+    }
+    /// As add(); the read was answered.
     detail::watch_table::waiter_id wait_for(const std::string& path) {
-        return core->watches().add(path, detail::watch_kind::data, [](auto...) {});
+        const auto id = add(path);
+        core->watches().armed(path, id);
+        return id;
     }
     void drop(const std::string& path, detail::watch_table::waiter_id which) {
         core->watches().drop(path, which);
@@ -34,6 +41,54 @@ TEST_CASE("the last waiter that leaves removes the watch") {
     CHECK(s.asked().empty());
 }
 
+TEST_CASE("a waiter that leaves before its read is answered removes nothing until then") {
+    watch_stage s;
+    const auto id = s.add("/a");
+    s.drop("/a", id);
+    CHECK(s.asked().empty());
+    SUBCASE("the read has set a watch") {
+        s.core->watches().armed("/a", id);
+        s.env->run();
+        CHECK(s.asked() == words{"remove_watches /a"});
+    }
+    SUBCASE("another waiter has come, and needs the watch until it leaves") {
+        const auto other = s.add("/a");
+        s.core->watches().armed("/a", id);
+        s.env->run();
+        CHECK(s.asked().empty());
+        s.drop("/a", other);
+        CHECK(s.asked() == words{"remove_watches /a"});
+    }
+}
+
+TEST_CASE("a watch is removed by the last waiter, even if another waiter's read has set it") {
+    watch_stage s;
+    const auto one = s.wait_for("/a"), other = s.add("/a");
+    s.drop("/a", one);
+    CHECK(s.asked().empty());
+    s.drop("/a", other);
+    CHECK(s.asked() == words{"remove_watches /a"});
+}
+
+TEST_CASE("an event removes the watches of other kinds that no waiter needs any more") {
+    watch_stage s;
+    auto& table = s.core->watches();
+    const auto children = s.add("/a", detail::watch_kind::children);
+    table.armed("/a", children);
+    s.wait_for("/a");
+    s.drop("/a", children);
+    SUBCASE("that the event does not end") {
+        table.on_event(native::watch_type::changed, "/a");
+        s.env->run();
+        CHECK(s.asked() == words{"remove_watches /a"});
+    }
+    SUBCASE("but not those that it ends") {
+        table.on_event(native::watch_type::deleted, "/a");
+        s.env->run();
+        CHECK(s.asked().empty());
+    }
+}
+
 TEST_CASE("a watch whose removal was lost with the connection is removed later") {
     watch_stage s;
     s.drop("/a", s.wait_for("/a"));
@@ -44,9 +99,11 @@ TEST_CASE("a watch whose removal was lost with the connection is removed later")
         CHECK(s.asked() == words{"remove_watches /a"});
     }
     SUBCASE("unless a new waiter needs it") {
-        s.wait_for("/a");
+        const auto later = s.add("/a");
         s.reconnect();
         CHECK(s.asked().empty());
+        s.drop("/a", later);
+        CHECK(s.asked() == words{"remove_watches /a"});
     }
 }
 
@@ -92,10 +149,9 @@ TEST_CASE("a path counts for each kind of its watches, until no waiter is left")
     watch_stage s(options);
     auto& table = s.core->watches();
     const auto path = '/' + std::string(299, 'x'), other = '/' + std::string(299, 'y');
-    const auto add = [&](watch_kind kind) { return table.add(path, kind, [](auto...) {}); };
-    const auto one = add(watch_kind::data), two = add(watch_kind::data);
+    const auto one = s.add(path), two = s.add(path);
     CHECK(table.bytes() == 304);
-    const auto three = add(watch_kind::children), four = add(watch_kind::existence);
+    const auto three = s.add(path, watch_kind::children), four = s.add(path, watch_kind::existence);
     CHECK(table.bytes() == 3 * 304);
     CHECK(table.room_for(path, watch_kind::children));
     CHECK_FALSE(table.room_for(other, watch_kind::children));

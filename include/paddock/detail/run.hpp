@@ -24,8 +24,43 @@
 
 namespace paddock::detail {
 
+template <typename Returned>
+struct awaited {
+    static constexpr bool is_coroutine = false;
+    using type = void;
+};
+template <typename Result>
+struct awaited<asio::awaitable<Result>> {
+    static constexpr bool is_coroutine = true;
+    using type = Result;
+};
+
+/// What the coroutine `work(arguments…)` returns.
+template <typename Work, typename... Arguments>
+struct result_of_work {
+    static_assert(std::is_invocable_v<Work&, Arguments...>,
+                  "work takes no argument (or, in with(), a reference to the guard)");
+    using returned = typename std::conditional_t<std::is_invocable_v<Work&, Arguments...>,
+                                                 std::invoke_result<Work&, Arguments...>,
+                                                 std::type_identity<asio::awaitable<void>>>::type;
+    static_assert(awaited<returned>::is_coroutine,
+                  "work is a coroutine: it returns boost::asio::awaitable<T>");
+    using type = typename awaited<returned>::type;
+};
+
 template <typename Work>
-using work_result = typename std::invoke_result_t<Work&>::value_type;
+using work_result = typename result_of_work<Work>::type;
+
+/// Refuses an empty function before anything is sent.
+template <typename Work>
+void check_work(const Work& work) {
+    constexpr bool may_be_empty = std::is_pointer_v<Work> || requires {
+        typename Work::result_type;
+        !work;
+    };
+    if constexpr (may_be_empty)
+        if (!work) throw system_error(errc::bad_argument, "work is an empty function");
+}
 
 /// Runs the work and stores its result: co_spawn would need a default-constructible result, and
 /// would enable terminal cancellation only.
@@ -42,29 +77,50 @@ asio::awaitable<void> put_result(Work& work, std::optional<Result>& result) {
 struct run_signals {
     asio::cancellation_signal work, listener;
     bool lost = false;
+    error_code reason; ///< of the loss
 };
 
 /// Nests the exception that work threw after the loss: either the result of the cancellation, or an
 /// error of its own.
-[[noreturn]] inline void throw_lock_lost(const std::exception_ptr& failure) {
+[[noreturn]] inline void throw_lock_lost(const std::exception_ptr& failure, error_code reason) {
     try {
         std::rethrow_exception(failure);
     } catch (...) {
-        std::throw_with_nested(system_error(errc::lock_lost));
+        std::throw_with_nested(lock_lost_error(reason));
     }
 }
 
-/// Runs `work` until it ends, and cancels it when `lost` completes.
-template <typename Work, typename Lost>
-asio::awaitable<work_result<Work>> run_until_lost(Lost lost, Work work) {
+/// What run() returns for an empty guard.
+template <typename Work>
+asio::awaitable<work_result<Work>> refuse_work() {
+    throw system_error(errc::bad_argument, "guard is empty: there is no hold to work under");
+    co_await asio::this_coro::executor; // makes this a coroutine
+}
+
+/// Whether a release of the lock while the work runs ends the work as a loss does.
+enum class on_release { cancel_work, go_on };
+
+/// Does nothing after the work of run_until_lost().
+struct no_epilogue {
+    void operator()(error_code) const noexcept {}
+};
+
+/// Runs `work` until it ends, and cancels it when `lost` completes. Calls `ended`, after the work
+/// has ended, with the reason of the loss if there was one.
+template <typename Work, typename Lost, typename Ended = no_epilogue>
+asio::awaitable<work_result<Work>> run_until_lost(Lost lost, Work work,
+                                                  on_release released = on_release::cancel_work,
+                                                  Ended ended = {}) {
     using result_type = work_result<Work>;
     constexpr bool no_result = std::is_void_v<result_type>;
+    check_work(work);
     const auto executor = co_await asio::this_coro::executor;
     const auto signals = std::make_shared<run_signals>();
     std::optional<std::conditional_t<no_result, bool, result_type>> result;
-    const auto listener = [signals](error_code cancelled, error_code) {
-        if (cancelled) return;
+    const auto listener = [signals, released](error_code cancelled, error_code reason) {
+        if (cancelled || (released == on_release::go_on && reason == errc::released)) return;
         signals->lost = true;
+        signals->reason = reason;
         signals->work.emit(asio::cancellation_type::all);
     };
     const auto begin = [&](auto handler) {
@@ -82,7 +138,8 @@ asio::awaitable<work_result<Work>> run_until_lost(Lost lost, Work work) {
     auto state = co_await asio::this_coro::cancellation_state;
     state.slot().clear();
     signals->listener.emit(asio::cancellation_type::all);
-    if (failure && signals->lost) throw_lock_lost(failure);
+    ended(signals->reason);
+    if (failure && signals->lost) throw_lock_lost(failure, signals->reason);
     if (failure) std::rethrow_exception(failure);
     if constexpr (!no_result) co_return std::move(*result);
 }

@@ -31,4 +31,15 @@ std::chrono::nanoseconds limit_until(const std::chrono::time_point<Clock, Durati
     return limit_of(std::chrono::duration_cast<wide>(deadline.time_since_epoch()) - now);
 }
 
+/// The deadline of a `try_…_until`. It becomes a limit when the operation begins: an awaitable, or
+/// a deferred operation, may begin long after the call that made it.
+template <typename Clock, typename Duration>
+struct until {
+    std::chrono::time_point<Clock, Duration> deadline;
+
+    operator std::chrono::nanoseconds() const { return limit_until(deadline); }
+};
+template <typename Clock, typename Duration>
+until(std::chrono::time_point<Clock, Duration>) -> until<Clock, Duration>;
+
 } // namespace paddock::detail

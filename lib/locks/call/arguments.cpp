@@ -4,6 +4,7 @@
 #include "rules/request_bytes.hpp"
 #include "support/argument.hpp"
 
+#include <chrono>
 #include <string>
 
 namespace paddock::detail {
@@ -25,12 +26,28 @@ void check_acl(std::string_view argument, const acl& entries) {
 void check_text(std::string_view argument, std::string_view text) {
     if (const auto fault = rules::utf8_fault(text); !fault.empty())
         throw bad_argument(argument, fault);
-    if (text.size() > 16 * 1024) throw bad_argument(argument, "is longer than 16 KiB");
+    if (text.size() > longest_text) throw bad_argument(argument, "is longer than 16 KiB");
 }
 
 void check_node(std::string_view options, const acl& entries, std::string_view label) {
     check_acl(std::string(options) + "::acl", entries);
     check_text(std::string(options) + "::label", label);
+}
+
+void check_hold_limit(std::string_view options, const hold_limit& limit) {
+    const auto check = [options](std::string_view member, std::chrono::milliseconds time) {
+        if (time.count() < 0)
+            throw bad_argument(std::string(options) + "::hold_limit." + std::string(member),
+                               "is negative");
+        if (time > std::chrono::hours(24 * 365))
+            throw bad_argument(std::string(options) + "::hold_limit." + std::string(member),
+                               "is longer than a year");
+    };
+    check("longest", limit.longest);
+    check("grace", limit.grace);
+    if (limit.grace.count() > 0 && limit.longest.count() == 0)
+        throw bad_argument(std::string(options) + "::hold_limit.grace",
+                           "requires hold_limit.longest");
 }
 
 } // namespace paddock::detail

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <paddock/options.hpp>
 #include <paddock/znode.hpp>
 
 #include <cstddef>
@@ -10,6 +11,9 @@ namespace paddock::detail {
 /// The limit of a node's path in bytes, far below the 1 MiB of the largest request.
 inline constexpr std::size_t longest_path = 512;
 
+/// The limit of text that other contenders read.
+inline constexpr std::size_t longest_text = 16 * 1024;
+
 // The argument checks of the locks' constructors. They throw system_error with errc::bad_argument
 // and a text that begins with the argument's name.
 
@@ -19,5 +23,7 @@ void check_acl(std::string_view argument, const acl& entries);
 void check_text(std::string_view argument, std::string_view text);
 /// Checks the members `acl` and `label` of the struct `options`.
 void check_node(std::string_view options, const acl& entries, std::string_view label);
+/// Checks the member `hold_limit` of the struct `options`.
+void check_hold_limit(std::string_view options, const hold_limit& limit);
 
 } // namespace paddock::detail

@@ -1,7 +1,6 @@
 #include "locks/call/hold.hpp"
 #include "session/call.hpp"
 #include "session/operations.hpp"
-#include "support/argument.hpp"
 
 #include <paddock/guard.hpp>
 
@@ -35,9 +34,10 @@ fencing_token guard::fencing_token() const noexcept {
     return hold_ ? hold_->token() : paddock::fencing_token{};
 }
 
-asio::any_io_executor guard::executor() const {
-    if (!hold_) throw bad_argument("guard", "is empty: there is no hold to wait for");
-    return hold_->client()->get_executor();
+bool guard::has_token() const noexcept { return fencing_token().zxid != 0; }
+
+asio::any_io_executor guard::executor() const noexcept {
+    return hold_ ? hold_->client()->get_executor() : asio::any_io_executor();
 }
 
 namespace {
@@ -52,6 +52,10 @@ void start_wait(detail::handler<void(error_code, Result...)> h, hold_ptr held,
 }
 
 } // namespace
+
+void guard::release(const hold_ptr& held) {
+    held->client()->post([held] { held->release(); });
+}
 
 void guard::start_lost(detail::handler<void(error_code, error_code)> h, hold_ptr held) {
     start_wait<error_code>(std::move(h), std::move(held), &detail::hold::when_ended);
@@ -79,9 +83,14 @@ void guard::start_unlock(detail::handler<void(error_code)> h, guard whole) {
         call->client()->run_pending_releases(); // an earlier release comes first
         const auto held = std::move(whole.hold_);
         const bool was_lost = held->ended() || !held->valid();
+        const bool lease_alive = held->lease_alive();
         held->release();
-        if (was_lost) return call->fail(errc::lock_lost);
-        held->when_deleted([call](error_code why) { call->complete(why); });
+        const error_code lost = was_lost ? errc::lock_lost : error_code();
+        if (!lease_alive) return call->fail(errc::lock_lost);
+        held->when_deleted([call, lost](error_code why) {
+            if (why == errc::node_deleted) why = errc::lock_lost;
+            call->complete(lost ? lost : why);
+        });
     });
 }
 

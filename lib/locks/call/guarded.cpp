@@ -178,6 +178,8 @@ asio::awaitable<guarded_result> run_guarded(const guard& held, guarded_plan plan
     if (plan.commit && !plan.claim)
         throw bad_argument("guarded_steps::claim",
                            "is missing: a commit with the token requires claim, then read");
+    if (plan.commit && !held.has_token())
+        throw bad_argument("guard", "has no fencing token, which this form of commit requires");
     if (!plan.record) throw bad_argument("guarded_steps::record", "is missing");
     if (!plan.operate) throw bad_argument("guarded_steps::operate", "is missing");
     if (!plan.transaction && !plan.commit)

@@ -5,18 +5,33 @@
 namespace paddock::detail {
 
 hold::hold(std::shared_ptr<core> client, std::shared_ptr<held_resource> resource,
-           std::string full_path, std::int64_t czxid, bool can_downgrade)
+           std::string full_path, const fencing_token& token, bool can_downgrade)
     : core_(std::move(client))
     , term_(core_->lease().term())
     , resource_(std::move(resource))
     , full_path_(std::move(full_path))
-    , czxid_(czxid)
+    , token_(token)
+    , granted_at_(core_->env().now())
     , can_downgrade_(can_downgrade) {
     core_->lease().keep(*this);
 }
 
 std::string_view hold::path() const noexcept {
     return std::string_view(full_path()).substr(core_->root().size());
+}
+
+void hold::limit(const hold_limit& limit, boot_clock::time_point since) {
+    if (limit.longest.count() == 0) return;
+    ends_at_ = since + limit.longest;
+    grace_ = limit.grace;
+    deadline_ = core_->use<hold_deadlines>().add(ends_at_, weak_from_this());
+}
+
+void hold::on_deadline() {
+    if (grace_.count() > 0 && core_->env().now() >= ends_at_ + grace_) return release();
+    end(errc::hold_expired);
+    if (grace_.count() > 0)
+        deadline_ = core_->use<hold_deadlines>().add(ends_at_ + grace_, weak_from_this());
 }
 
 void hold::end(error_code why) {
@@ -47,16 +62,20 @@ std::vector<operation> hold::checks() const {
 }
 
 void hold::release() {
-    end(errc::released);
+    end(ends_at_ != no_end && term_->passed(ends_at_) ? errc::hold_expired : errc::released);
     // end() comes first: it may release the resource itself.
-    if (!std::exchange(released_, true)) resource_->release();
+    if (std::exchange(released_, true)) return;
+    if (ends_at_ != no_end && !core_->closed()) core_->use<hold_deadlines>().remove(deadline_);
+    resource_->release();
 }
 
 void hold::when_deleted(unique_function<void(error_code)> deleted) {
-    if (core_->closed())
-        deleted({});
-    else
-        resource_->when_deleted(std::move(deleted));
+    if (core_->closed()) return deleted(core_->close_reason());
+    resource_->when_deleted(
+        [downgraded = downgrade_wanted_, deleted = std::move(deleted)](error_code why) mutable {
+            // A downgrade in progress may have replaced the node.
+            deleted(downgraded && why == errc::node_deleted ? error_code() : why);
+        });
 }
 
 void hold::when_ended(pending_call_ptr<error_code> call) {
@@ -87,6 +106,7 @@ void hold::downgrade(pending_call_ptr<> call) {
     if (shared_.load(std::memory_order_relaxed)) return call->complete({});
     if (ended()) return call->complete(reason_); // lapsing, so end() will not complete it
     downgrade_calls_.add(std::move(call));
+    downgrade_wanted_ = true;
     resource_->downgrade();
 }
 
@@ -97,6 +117,7 @@ void hold::request_revoke() {
 
 void hold::downgraded(const std::string& full_path) {
     shared_path_ = full_path;
+    downgrade_wanted_ = false;
     shared_.store(true, std::memory_order_release);
     downgrade_calls_.complete({});
 }

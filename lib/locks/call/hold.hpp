@@ -1,11 +1,13 @@
 #pragma once
 
+#include "locks/call/hold_deadlines.hpp"
 #include "locks/call/waiting_calls.hpp"
 #include "session/core.hpp"
 #include "support/function.hpp"
 
 #include <paddock/guard.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <string>
@@ -30,29 +32,39 @@ public:
 };
 
 /// What a granted contender has; the inside of a guard. Strand only, unless marked "any thread".
-class hold final : public releasable, private lease_user {
+class hold final : public releasable,
+                   public std::enable_shared_from_this<hold>,
+                   private lease_user {
 public:
     hold(std::shared_ptr<core> client, std::shared_ptr<held_resource> resource,
-         std::string full_path, std::int64_t czxid, bool can_downgrade = false);
+         std::string full_path, const fencing_token& token, bool can_downgrade = false);
 
     // Any thread.
     bool valid() const noexcept {
-        return stage_.load(std::memory_order_acquire) != stage::ended && term_->alive();
+        return stage_.load(std::memory_order_acquire) != stage::ended && term_->alive() &&
+               (ends_at_ == no_end || !term_->passed(ends_at_));
     }
     boot_clock::time_point valid_until() const noexcept {
-        return stage_.load(std::memory_order_acquire) != stage::ended ? term_->until()
-                                                                      : boot_clock::time_point();
+        return stage_.load(std::memory_order_acquire) != stage::ended
+                   ? std::min(term_->until(), ends_at_)
+                   : boot_clock::time_point();
     }
+    /// Whether the session of the hold is certainly alive, though the hold may be lost.
+    bool lease_alive() const noexcept { return term_->alive(); }
     std::string_view path() const noexcept;
     const std::string& full_path() const noexcept {
         return shared_.load(std::memory_order_acquire) ? shared_path_ : full_path_;
     }
     /// Adds another node that must exist for the hold. Only before other threads can use the hold.
     void add_node(std::string full_path) { more_nodes_.push_back(std::move(full_path)); }
+    /// Limits the time of the hold, which was granted at `since`. Once, and only before other
+    /// threads can use the hold.
+    void limit(const hold_limit& limit, boot_clock::time_point since);
     /// The first steps of a multi that must execute only under this hold.
     std::vector<operation> checks() const;
     bool can_downgrade() const noexcept { return can_downgrade_; }
-    fencing_token token() const noexcept { return {czxid_, 0}; }
+    fencing_token token() const noexcept { return token_; }
+    boot_clock::time_point granted_at() const noexcept { return granted_at_; }
     const std::shared_ptr<core>& client() const noexcept { return core_; }
 
     /// Ends the hold and completes the calls that wait for its end. The first reason counts. With
@@ -63,9 +75,16 @@ public:
     /// As held_resource::when_deleted().
     void when_deleted(unique_function<void(error_code)> deleted);
     void release_on_strand() override { release(); }
+    /// See hold_deadlines.
+    void on_deadline();
 
     bool ended() const noexcept { return stage_.load(std::memory_order_relaxed) != stage::held; }
     error_code reason() const noexcept { return reason_; }
+    /// The reason of a hold that is not valid, though it may not have been told.
+    error_code loss() const noexcept {
+        if (ended()) return reason_;
+        return term_->alive() ? errc::hold_expired : errc::lease_lapsed;
+    }
 
     /// Completes the call with the reason when the hold ends.
     void when_ended(pending_call_ptr<error_code> call);
@@ -80,10 +99,15 @@ public:
     /// The hold shares the lock from now on, with this node.
     void downgraded(const std::string& full_path);
     /// The hold stays exclusive.
-    void downgrade_refused(error_code why) { downgrade_calls_.complete(why); }
+    void downgrade_refused(error_code why) {
+        downgrade_wanted_ = false;
+        downgrade_calls_.complete(why);
+    }
 
 private:
     enum class stage { held, lapsing, ended };
+
+    static constexpr auto no_end = boot_clock::time_point::max();
 
     void on_lapse() override { end(errc::lease_lapsed); }
 
@@ -93,10 +117,15 @@ private:
     bool released_ = false;
     std::string full_path_;
     std::vector<std::string> more_nodes_;
-    std::int64_t czxid_;
+    fencing_token token_;
+    boot_clock::time_point granted_at_;
     std::atomic<stage> stage_{stage::held};
     error_code reason_;
+    boot_clock::time_point ends_at_ = no_end; ///< see hold_limit::longest
+    boot_clock::duration grace_{0};
+    hold_deadlines::key deadline_{};
     bool can_downgrade_;
+    bool downgrade_wanted_ = false;
     bool revoke_requested_ = false;
     std::string shared_path_; ///< after a downgrade
     std::atomic<bool> shared_{false};

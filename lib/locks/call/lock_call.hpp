@@ -24,11 +24,7 @@ public:
 
     /// Any thread, once. With a limit of zero or less the call locks only if the lock is free.
     void start(std::optional<std::chrono::nanoseconds> limit) {
-        this->start_open([this, limit] {
-            client()->run_pending_releases();
-            set_limit(limit);
-            join();
-        });
+        this->start_open([this, limit] { begin(limit); });
     }
 
     /// Any thread: as if the time limit had passed.
@@ -40,7 +36,7 @@ public:
     /// not connected the client knows that only if it learned it before, and the lease is alive.
     virtual void on_timeout() {
         const bool connected = client()->state() == client_state::connected;
-        const bool taken = client()->lease().term()->alive() && known_taken();
+        const bool taken = client()->lease().term()->alive() && known_blocked();
         abandon(connected || taken ? error_code() : errc::not_connected);
     }
 
@@ -54,23 +50,30 @@ public:
 
     void fail(error_code why) { finish(why, Result()); }
 
-protected:
-    lock_call(std::shared_ptr<core> client, handler<void(error_code, Result)>&& h, kind how)
-        : pending_call<Result>(std::move(client), std::move(h)), kind_(how) {}
-
-    /// Called when the client is open and all earlier releases are done.
-    virtual void join() = 0;
-    /// Called when the time limit or a cancellation has completed the call.
-    virtual void abandoned() = 0;
-    /// Whether another contender blocks this one, according to the latest information.
-    virtual bool known_taken() const = 0;
-
     /// Completes the call without a result, unless it was completed before.
     void abandon(error_code why) {
         if (!open()) return;
         finish(why, Result());
         abandoned();
     }
+
+protected:
+    lock_call(std::shared_ptr<core> client, handler<void(error_code, Result)>&& h, kind how)
+        : pending_call<Result>(std::move(client), std::move(h)), kind_(how) {}
+
+    /// As start(), on the strand of an open client.
+    void begin(std::optional<std::chrono::nanoseconds> limit) {
+        client()->run_pending_releases();
+        set_limit(limit);
+        join();
+    }
+
+    /// Called when the client is open and all earlier releases are done.
+    virtual void join() = 0;
+    /// Called when the time limit or a cancellation has completed the call.
+    virtual void abandoned() = 0;
+    /// Whether another contender blocks this one, according to the latest information.
+    virtual bool known_blocked() const = 0;
 
 private:
     void cancelled() override { abandon(asio::error::operation_aborted); }

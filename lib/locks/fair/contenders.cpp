@@ -74,7 +74,7 @@ private:
         if (r.rc == 0 && r.stat) {
             one.data = r.value;
             one.session = r.stat->ephemeral_owner;
-            one.token = {r.stat->czxid, 0};
+            one.token = query_.names.token(rules::name_of(one.path), r.stat->czxid);
             read_metadata(one.data, one);
         }
         if (--unanswered_ > 0) return;

@@ -4,6 +4,7 @@
 #include "queue/lock_queues.hpp"
 #include "rules/paths.hpp"
 #include "session/call.hpp"
+#include "session/core_of.hpp"
 #include "session/listing.hpp"
 #include "support/argument.hpp"
 
@@ -40,7 +41,8 @@ std::shared_ptr<const fair_lock> make_fair_lock(const client& zk, std::string_vi
     check_path("mutex path", path);
     check_name(options.name);
     check_node("mutex_options", options.acl, options.label);
-    const auto& core = access::core_of(zk);
+    check_hold_limit("mutex_options", options.hold_limit);
+    const auto& core = core_of(zk);
     return std::make_shared<fair_lock>(fair_lock{.client = core,
                                                  .directory = rules::below(core->root(), path),
                                                  .names = rules::naming(options.name),
@@ -51,7 +53,27 @@ std::shared_ptr<const fair_lock> make_fair_lock(const client& zk, std::string_vi
                                                  .sync_first = options.sync_first,
                                                  .revocable = options.revocable,
                                                  .on_expiry = options.on_expiry,
-                                                 .on_over_budget = options.on_over_budget});
+                                                 .on_over_budget = options.on_over_budget,
+                                                 .hold_limit = options.hold_limit});
+}
+
+std::shared_ptr<const fair_lock> make_fair_lock(const client& zk, std::string_view path,
+                                                shared_mutex_options options) {
+    check_path("shared_mutex path", path);
+    check_node("shared_mutex_options", options.acl, options.label);
+    check_hold_limit("shared_mutex_options", options.hold_limit);
+    const auto& core = core_of(zk);
+    return std::make_shared<fair_lock>(fair_lock{.client = core,
+                                                 .directory = rules::below(core->root(), path),
+                                                 .names = rules::naming::of_shared_mutex(),
+                                                 .data = metadata(options.label),
+                                                 .acl = std::move(options.acl),
+                                                 .persistent_parents = options.persistent_parents,
+                                                 .sync_first = options.sync_first,
+                                                 .revocable = options.revocable,
+                                                 .on_expiry = options.on_expiry,
+                                                 .on_over_budget = options.on_over_budget,
+                                                 .hold_limit = options.hold_limit});
 }
 
 std::shared_ptr<lock_queue> queue_of(const fair_lock& lock) {
@@ -95,7 +117,7 @@ void check_if_free(std::shared_ptr<const fair_lock> lock, std::shared_ptr<lock_q
                    rules::role as, check_done done) {
     auto& client = *lock->client;
     if (client.state() != client_state::connected) return done(errc::not_connected, false);
-    if (queue->occupied(as)) return done({}, false);
+    if (queue->local_blocker(as)) return done({}, false);
     if (lock->sync_first) catch_up(client.dispatcher(), lane::user, queue->directory());
     const auto directory = queue->directory();
     // The listing may wait for the next connection; the caller must not.
@@ -113,7 +135,7 @@ void check_if_free(std::shared_ptr<const fair_lock> lock, std::shared_ptr<lock_q
              if (!complete) return;
              if (const auto problem = listing_error(*lock->client, code))
                  return complete(problem, false);
-             complete({}, !queue->taken(names, as) && !queue->occupied(as));
+             complete({}, !queue->foreign_blocker(names, as) && !queue->local_blocker(as));
          });
 }
 

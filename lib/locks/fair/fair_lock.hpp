@@ -33,11 +33,15 @@ struct fair_lock {
     bool revocable = false;
     paddock::on_expiry on_expiry = paddock::on_expiry::requeue;
     paddock::on_over_budget on_over_budget = paddock::on_over_budget::wait;
+    paddock::hold_limit hold_limit;
 };
 
 /// Makes the description of a mutex or recursive_mutex; throws for invalid arguments.
 std::shared_ptr<const fair_lock> make_fair_lock(const client& zk, std::string_view path,
                                                 mutex_options options);
+/// The same of a shared_mutex or recursive_shared_mutex.
+std::shared_ptr<const fair_lock> make_fair_lock(const client& zk, std::string_view path,
+                                                shared_mutex_options options);
 
 // For the lock's calls. Strand only.
 

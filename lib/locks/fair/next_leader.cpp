@@ -61,7 +61,8 @@ private:
         read_and_watch(path, watch_kind::data, requests::get{path, true},
                        [this, path](const native::reply& r) {
                            if (r.rc != 0 || !r.stat) return;
-                           const fencing_token token{r.stat->czxid, 0};
+                           const auto token =
+                               lock_->names.token(rules::name_of(path), r.stat->czxid);
                            if (token == seen_) return;
                            contender leader;
                            leader.path = rules::without(lock_->client->root(), path);
@@ -106,30 +107,30 @@ private:
                 self->waiter_ = 0;
                 self->search();
             },
-            false);
-        client.dispatcher().submit(
-            lane::user, std::move(reads),
-            [self = self(), kind, answered, waiter = waiter_](const native::reply& r) mutable {
-                self->read_answered(kind, waiter, r, answered);
-            });
+            watch_table::unarmed::outlives_session);
+        client.dispatcher().submit(lane::user, std::move(reads),
+                                   [self = self(), path, kind, answered,
+                                    waiter = waiter_](const native::reply& r) mutable {
+                                       const auto result =
+                                           rules::judge(rules::request_kind::look, r.rc);
+                                       const bool set = result == rules::outcome::done ||
+                                                        (kind == watch_kind::existence &&
+                                                         result == rules::outcome::missing);
+                                       if (set) self->lock_->client->watches().armed(path, waiter);
+                                       if (self->waiter_ != waiter) return; // an event came first
+                                       if (set)
+                                           answered(r);
+                                       else
+                                           self->read_failed(r.rc, result);
+                                   });
     }
 
-    template <typename Answered>
-    void read_answered(watch_kind kind, watch_table::waiter_id waiter, const native::reply& r,
-                       Answered& answered) {
-        if (waiter_ != waiter) return; // an event came first
-        const auto result = rules::judge(rules::request_kind::look, r.rc);
-        const bool set = result == rules::outcome::done ||
-                         (kind == watch_kind::existence && result == rules::outcome::missing);
-        if (set) {
-            lock_->client->watches().armed(path_, waiter_);
-            return answered(r);
-        }
-        lock_->client->watches().not_armed(path_, std::exchange(waiter_, 0));
+    void read_failed(int code, rules::outcome result) {
+        forget();
         const bool again = result == rules::outcome::lost || result == rules::outcome::not_sent ||
                            result == rules::outcome::missing;
         if (again) return search();
-        finish(zookeeper_error(r.rc));
+        finish(zookeeper_error(code));
     }
 
     void forget() {

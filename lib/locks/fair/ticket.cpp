@@ -1,6 +1,4 @@
-#include "locks/fair/contenders.hpp"
 #include "locks/fair/ticket_state.hpp"
-#include "support/argument.hpp"
 
 #include <paddock/ticket.hpp>
 
@@ -12,7 +10,7 @@ ticket::ticket(state_ptr state) noexcept : state_(std::move(state)) {}
 
 ticket::~ticket() {
     if (!state_) return;
-    auto* const client = state_->lock()->client.get();
+    auto* const client = state_->client().get();
     client->release_later(std::move(state_));
 }
 
@@ -24,14 +22,13 @@ ticket& ticket::operator=(ticket&& other) noexcept {
 
 std::size_t ticket::position() const noexcept { return state_ ? state_->position() : 0; }
 
-asio::any_io_executor ticket::executor() const {
-    if (!state_) throw bad_argument("ticket", "is empty: it has no contender in a queue");
-    return state_->lock()->client->get_executor();
+asio::any_io_executor ticket::executor() const noexcept {
+    return state_ ? state_->client()->get_executor() : asio::any_io_executor();
 }
 
 void ticket::start_holder(detail::handler<void(error_code, std::optional<contender>)> h,
                           state_ptr state) {
-    detail::find_holder(state->lock(), std::move(h));
+    state->find_holder(std::move(h));
 }
 
 namespace {
@@ -41,7 +38,7 @@ class position_call final : public detail::pending_call<std::size_t> {
 public:
     position_call(std::shared_ptr<detail::ticket_state> of,
                   detail::handler<void(error_code, std::size_t)>&& h)
-        : pending_call(of->lock()->client, std::move(h)), of_(std::move(of)) {}
+        : pending_call(of->client(), std::move(h)), of_(std::move(of)) {}
 
 private:
     void cancelled() override {

@@ -4,12 +4,16 @@
 #include "locks/fair/next_leader.hpp"
 #include "locks/mutex/mutex_call.hpp"
 #include "rules/paths.hpp"
+#include "session/call.hpp"
+#include "session/core_of.hpp"
 
 #include <paddock/election.hpp>
 
 #include <utility>
 
 namespace paddock {
+
+using detail::mutex_call;
 
 namespace {
 
@@ -18,7 +22,8 @@ std::shared_ptr<const detail::fair_lock> make_impl(const client& zk, std::string
     detail::check_path("election path", path);
     detail::check_acl("election_options::acl", options.acl);
     detail::check_text("election_options::id", options.id);
-    const auto& core = detail::access::core_of(zk);
+    detail::check_hold_limit("election_options", options.hold_limit);
+    const auto& core = detail::core_of(zk);
     return std::make_shared<detail::fair_lock>(
         detail::fair_lock{.client = core,
                           .directory = rules::below(core->root(), path),
@@ -27,7 +32,8 @@ std::shared_ptr<const detail::fair_lock> make_impl(const client& zk, std::string
                           .acl = std::move(options.acl),
                           .persistent_parents = options.persistent_parents,
                           .on_expiry = options.on_expiry,
-                          .on_over_budget = options.on_over_budget});
+                          .on_over_budget = options.on_over_budget,
+                          .hold_limit = options.hold_limit});
 }
 
 } // namespace
@@ -38,12 +44,44 @@ election::election(const client& zk, std::string_view path, election_options opt
 election::election(const client& zk, std::string_view path)
     : election(zk, path, election_options()) {}
 
-asio::any_io_executor election::get_executor() const { return impl_->client->get_executor(); }
+election::executor_type election::get_executor() const noexcept {
+    return impl_ ? impl_->client->get_executor() : executor_type();
+}
 
 void election::start_campaign(detail::handler<void(error_code, guard)> h, impl_ptr impl) {
-    std::make_shared<detail::mutex_call>(std::move(impl), std::move(h),
-                                         detail::mutex_call::kind::wait)
+    std::make_shared<mutex_call>(std::move(impl), std::move(h), mutex_call::kind::wait)
         ->start(std::nullopt);
+}
+
+void election::start_try_campaign(detail::handler<void(error_code, guard)> h, impl_ptr impl) {
+    std::make_shared<mutex_call>(std::move(impl), std::move(h), mutex_call::kind::immediate)
+        ->start(std::nullopt);
+}
+
+void election::start_try_campaign_for(detail::handler<void(error_code, guard)> h, impl_ptr impl,
+                                      std::chrono::nanoseconds limit) {
+    std::make_shared<mutex_call>(std::move(impl), std::move(h), mutex_call::kind::wait)
+        ->start(limit);
+}
+
+void election::start_set_id(detail::handler<void(error_code)> h, impl_ptr impl, hold_ptr held,
+                            std::string id) {
+    const auto c = std::make_shared<detail::call<>>(impl->client, std::move(h));
+    const bool here = held && held->client() == impl->client &&
+                      rules::parent(held->full_path()) == impl->directory &&
+                      impl->names.read(rules::name_of(held->full_path()));
+    if (!here || !rules::utf8_fault(id).empty() || id.size() > detail::longest_text)
+        return c->refuse(errc::bad_argument);
+    c->on_answer = [held](const native::reply& r) -> error_code {
+        const auto problem = detail::zookeeper_error(r.rc);
+        if (problem != zk_errc::no_node) return problem;
+        held->end(errc::node_deleted);
+        return errc::lock_lost;
+    };
+    c->start(
+        detail::requests::set{held->full_path(), std::move(id)},
+        [](const native::reply&) { return std::tuple<>(); },
+        [held] { return held->valid() ? error_code() : error_code(errc::lock_lost); });
 }
 
 void election::start_leader(detail::handler<void(error_code, std::optional<contender>)> h,

@@ -1,7 +1,6 @@
 #include "locks/fair/contenders.hpp"
 #include "locks/fair/fair_lock.hpp"
 #include "locks/fair/revoke.hpp"
-#include "locks/fair/ticket_state.hpp"
 #include "locks/mutex/mutex_call.hpp"
 
 #include <paddock/mutex.hpp>
@@ -17,7 +16,9 @@ mutex::mutex(const client& zk, std::string_view path, mutex_options options)
 
 mutex::mutex(const client& zk, std::string_view path) : mutex(zk, path, mutex_options()) {}
 
-asio::any_io_executor mutex::get_executor() const { return impl_->client->get_executor(); }
+mutex::executor_type mutex::get_executor() const noexcept {
+    return impl_ ? impl_->client->get_executor() : executor_type();
+}
 
 void mutex::start_lock(detail::handler<void(error_code, guard)> h, impl_ptr impl) {
     std::make_shared<mutex_call>(std::move(impl), std::move(h), mutex_call::kind::wait)

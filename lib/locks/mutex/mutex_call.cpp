@@ -1,6 +1,7 @@
 #include "locks/mutex/mutex_call.hpp"
 
-#include "locks/fair/fair_lock.hpp"
+#include "locks/fair/contenders.hpp"
+#include "locks/fair/ticket_state.hpp"
 
 #include <utility>
 
@@ -8,13 +9,13 @@ namespace paddock::detail {
 
 mutex_call::mutex_call(std::shared_ptr<const fair_lock> what, handler<void(error_code, guard)>&& h,
                        kind how, rules::role as, std::shared_ptr<reservation> reserved)
-    : lock_call(what->client, std::move(h), how)
+    : queue_call(what->client, std::move(h), how)
     , lock_(std::move(what))
     , as_(as)
     , reservation_(std::move(reserved)) {}
 
 void mutex_call::join() {
-    queue_ = queue_of(*lock_);
+    enter(*lock_);
     if (!immediate()) return join_queue();
     check_if_free(lock_, queue_, as_, [self = self()](error_code why, bool free) {
         if (!self->open()) return;
@@ -33,11 +34,12 @@ void mutex_call::join_queue() {
     key_ = queue_->join(self(), std::move(terms));
 }
 
-void mutex_call::granted(const std::string& path, std::int64_t czxid) {
+void mutex_call::granted(const std::string& path, const fencing_token& token) {
     lock_->client->prepare_releases();
     const auto held =
-        std::make_shared<hold>(lock_->client, self(), path, czxid,
+        std::make_shared<hold>(lock_->client, self(), path, token,
                                lock_->names.has_shared() && as_ == rules::role::exclusive);
+    held->limit(lock_->hold_limit, lock_->client->env().now());
     hold_ = held;
     finish({}, access::make<guard>(held));
 }
@@ -49,6 +51,10 @@ void mutex_call::lost(error_code why) {
 void mutex_call::when_deleted(unique_function<void(error_code)> deleted) {
     if (const auto held = hold_.lock())
         lock_->client->sweeper().when_deleted(held->full_path(), std::move(deleted));
+}
+
+void mutex_call::find_holder(handler<void(error_code, std::optional<contender>)> h) const {
+    detail::find_holder(lock_, std::move(h));
 }
 
 void mutex_call::downgrade() { queue_->downgrade(key_); }
@@ -70,6 +76,12 @@ void mutex_call::downgrade_refused(error_code why) {
 
 void mutex_call::abandoned() {
     if (key_ != 0) queue_->quit(key_);
+}
+
+void enqueue(std::shared_ptr<const fair_lock> lock, handler<void(error_code, ticket)> h,
+             rules::role as) {
+    enqueue(std::make_shared<mutex_call>(std::move(lock), nullptr, mutex_call::kind::wait, as),
+            std::move(h));
 }
 
 } // namespace paddock::detail

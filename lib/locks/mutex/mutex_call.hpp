@@ -1,12 +1,11 @@
 #pragma once
 
-#include "locks/call/hold.hpp"
-#include "locks/call/lock_call.hpp"
 #include "locks/fair/fair_lock.hpp"
-#include "queue/lock_queue.hpp"
+#include "locks/fair/queue_call.hpp"
 #include "session/reservation.hpp"
 
 #include <paddock/guard.hpp>
+#include <paddock/ticket.hpp>
 
 #include <memory>
 
@@ -14,14 +13,14 @@ namespace paddock::detail {
 
 /// One call of lock(), try_lock() or try_lock_for(). After the grant it connects the queue entry
 /// with the hold.
-class mutex_call final : public queue_user, public held_resource, public lock_call<guard> {
+class mutex_call final : public queue_call {
 public:
     /// With a reservation, the bytes of its node come from that.
     mutex_call(std::shared_ptr<const fair_lock> what, handler<void(error_code, guard)>&& h,
                kind how, rules::role as = rules::role::exclusive,
                std::shared_ptr<reservation> reserved = {});
 
-    void granted(const std::string& path, std::int64_t czxid) override;
+    void granted(const std::string& path, const fencing_token& token) override;
     void given_up() override { finish({}, {}); }
     void failed(error_code why) override { fail(why); }
     void lost(error_code why) override;
@@ -32,6 +31,7 @@ public:
     void release() override { queue_->release(key_); }
     void downgrade() override;
     void when_deleted(unique_function<void(error_code)> deleted) override;
+    void find_holder(handler<void(error_code, std::optional<contender>)> h) const override;
 
 private:
     std::shared_ptr<mutex_call> self() {
@@ -40,14 +40,16 @@ private:
     void join() override;
     void join_queue();
     void abandoned() override;
-    bool known_taken() const override { return queue_ && queue_->taken_for(key_, as_); }
+    bool known_blocked() const override { return queue_ && queue_->known_blocked(key_, as_); }
 
     std::shared_ptr<const fair_lock> lock_;
     rules::role as_;
     std::shared_ptr<reservation> reservation_;
-    std::shared_ptr<lock_queue> queue_;
-    rules::contender_key key_ = 0; ///< 0: not in the queue
     std::weak_ptr<hold> hold_;
 };
+
+/// One call of enqueue().
+void enqueue(std::shared_ptr<const fair_lock> lock, handler<void(error_code, ticket)> h,
+             rules::role as = rules::role::exclusive);
 
 } // namespace paddock::detail

@@ -1,9 +1,7 @@
-#include "locks/call/arguments.hpp"
 #include "locks/fair/contenders.hpp"
 #include "locks/fair/fair_lock.hpp"
 #include "locks/fair/revoke.hpp"
 #include "locks/mutex/mutex_call.hpp"
-#include "rules/paths.hpp"
 
 #include <paddock/shared_mutex.hpp>
 
@@ -17,24 +15,6 @@ namespace {
 using detail::mutex_call;
 using rules::role;
 
-std::shared_ptr<const detail::fair_lock> make_impl(const client& zk, std::string_view path,
-                                                   shared_mutex_options options) {
-    detail::check_path("shared_mutex path", path);
-    detail::check_node("shared_mutex_options", options.acl, options.label);
-    const auto& core = detail::access::core_of(zk);
-    return std::make_shared<detail::fair_lock>(
-        detail::fair_lock{.client = core,
-                          .directory = rules::below(core->root(), path),
-                          .names = rules::naming::of_shared_mutex(),
-                          .data = detail::metadata(options.label),
-                          .acl = std::move(options.acl),
-                          .persistent_parents = options.persistent_parents,
-                          .sync_first = options.sync_first,
-                          .revocable = options.revocable,
-                          .on_expiry = options.on_expiry,
-                          .on_over_budget = options.on_over_budget});
-}
-
 void start(detail::handler<void(error_code, guard)> h,
            std::shared_ptr<const detail::fair_lock> impl, mutex_call::kind how, role as,
            std::optional<std::chrono::nanoseconds> limit = std::nullopt) {
@@ -44,12 +24,14 @@ void start(detail::handler<void(error_code, guard)> h,
 } // namespace
 
 shared_mutex::shared_mutex(const client& zk, std::string_view path, shared_mutex_options options)
-    : impl_(make_impl(zk, path, std::move(options))) {}
+    : impl_(detail::make_fair_lock(zk, path, std::move(options))) {}
 
 shared_mutex::shared_mutex(const client& zk, std::string_view path)
     : shared_mutex(zk, path, shared_mutex_options()) {}
 
-asio::any_io_executor shared_mutex::get_executor() const { return impl_->client->get_executor(); }
+shared_mutex::executor_type shared_mutex::get_executor() const noexcept {
+    return impl_ ? impl_->client->get_executor() : executor_type();
+}
 
 void shared_mutex::start_lock(handler h, impl_ptr impl) {
     start(std::move(h), std::move(impl), mutex_call::kind::wait, role::exclusive);
@@ -74,6 +56,15 @@ void shared_mutex::start_try_lock_shared(handler h, impl_ptr impl) {
 void shared_mutex::start_try_lock_shared_for(handler h, impl_ptr impl,
                                              std::chrono::nanoseconds limit) {
     start(std::move(h), std::move(impl), mutex_call::kind::wait, role::shared, limit);
+}
+
+void shared_mutex::start_enqueue(detail::handler<void(error_code, ticket)> h, impl_ptr impl) {
+    detail::enqueue(std::move(impl), std::move(h));
+}
+
+void shared_mutex::start_enqueue_shared(detail::handler<void(error_code, ticket)> h,
+                                        impl_ptr impl) {
+    detail::enqueue(std::move(impl), std::move(h), role::shared);
 }
 
 void shared_mutex::start_contenders(detail::handler<void(error_code, std::vector<contender>)> h,

@@ -1,8 +1,10 @@
 #include "locks/call/arguments.hpp"
+#include "locks/fair/ticket_state.hpp"
 #include "locks/semaphore/permit_counter.hpp"
 #include "locks/semaphore/semaphore_call.hpp"
 #include "locks/semaphore/semaphore_state.hpp"
 #include "rules/paths.hpp"
+#include "session/core_of.hpp"
 #include "support/argument.hpp"
 
 #include <paddock/semaphore.hpp>
@@ -32,13 +34,14 @@ void check(std::string_view path, std::int32_t permits, const semaphore_options&
         throw bad_argument("semaphore permits", std::to_string(permits), "is less than one");
     if (!options.counter.empty()) check_counter(path, options.counter);
     detail::check_node("semaphore_options", options.acl, options.label);
+    detail::check_hold_limit("semaphore_options", options.hold_limit);
 }
 
 std::shared_ptr<const detail::semaphore_lock> make_impl(const client& zk, std::string_view path,
                                                         std::int32_t permits,
                                                         semaphore_options options) {
     check(path, permits, options);
-    const auto& core = detail::access::core_of(zk);
+    const auto& core = detail::core_of(zk);
     const auto& root = core->root();
     const auto directory = rules::below(root, path);
     return std::make_shared<detail::semaphore_lock>(detail::semaphore_lock{
@@ -50,7 +53,8 @@ std::shared_ptr<const detail::semaphore_lock> make_impl(const client& zk, std::s
                   .persistent_parents = options.persistent_parents,
                   .sync_first = options.sync_first,
                   .on_expiry = options.on_expiry,
-                  .on_over_budget = options.on_over_budget},
+                  .on_over_budget = options.on_over_budget,
+                  .hold_limit = options.hold_limit},
         .directory = rules::child(directory, "leases"),
         .permits = permits,
         .counter = options.counter.empty() ? "" : rules::below(root, options.counter)});
@@ -58,9 +62,9 @@ std::shared_ptr<const detail::semaphore_lock> make_impl(const client& zk, std::s
 
 using detail::semaphore_call;
 
-std::shared_ptr<semaphore_call> start(detail::handler<void(error_code, guard)>&& h,
-                                      std::shared_ptr<const detail::semaphore_lock>&& impl,
-                                      std::int32_t count, semaphore_call::kind how) {
+std::shared_ptr<semaphore_call> make_call(detail::handler<void(error_code, guard)>&& h,
+                                          std::shared_ptr<const detail::semaphore_lock>&& impl,
+                                          std::int32_t count, semaphore_call::kind how) {
     return std::make_shared<semaphore_call>(std::move(impl), static_cast<std::size_t>(count),
                                             std::move(h), how);
 }
@@ -74,19 +78,18 @@ semaphore::semaphore(const client& zk, std::string_view path, std::int32_t permi
 semaphore::semaphore(const client& zk, std::string_view path, std::int32_t permits)
     : semaphore(zk, path, permits, semaphore_options()) {}
 
-asio::any_io_executor semaphore::get_executor() const {
-    return impl_->queue.client->get_executor();
+semaphore::executor_type semaphore::get_executor() const noexcept {
+    return impl_ ? impl_->queue.client->get_executor() : executor_type();
 }
 
 asio::any_io_executor semaphore::executor_for(std::int32_t count) const {
-    if (count < 1) throw bad_argument("semaphore count", std::to_string(count), "is less than one");
-    if (impl_->fixed() && count > impl_->permits)
-        throw bad_argument("semaphore count", std::to_string(count),
-                           "is more than the semaphore's " + std::to_string(impl_->permits));
+    if (!impl_) return {};
+    detail::check_count(*impl_, count);
     return get_executor();
 }
 
 asio::any_io_executor semaphore::executor_for_setting(std::int32_t permits) const {
+    if (!impl_) return {};
     if (permits < 0)
         throw bad_argument("semaphore permits", std::to_string(permits), "is negative");
     if (impl_->fixed())
@@ -97,18 +100,25 @@ asio::any_io_executor semaphore::executor_for_setting(std::int32_t permits) cons
 
 void semaphore::start_acquire(detail::handler<void(error_code, guard)> h, impl_ptr impl,
                               std::int32_t count) {
-    start(std::move(h), std::move(impl), count, semaphore_call::kind::wait)->start(std::nullopt);
+    make_call(std::move(h), std::move(impl), count, semaphore_call::kind::wait)
+        ->start(std::nullopt);
 }
 
 void semaphore::start_try_acquire(detail::handler<void(error_code, guard)> h, impl_ptr impl,
                                   std::int32_t count) {
-    start(std::move(h), std::move(impl), count, semaphore_call::kind::immediate)
+    make_call(std::move(h), std::move(impl), count, semaphore_call::kind::immediate)
         ->start(std::nullopt);
 }
 
 void semaphore::start_try_acquire_for(detail::handler<void(error_code, guard)> h, impl_ptr impl,
                                       std::int32_t count, std::chrono::nanoseconds limit) {
-    start(std::move(h), std::move(impl), count, semaphore_call::kind::wait)->start(limit);
+    make_call(std::move(h), std::move(impl), count, semaphore_call::kind::wait)->start(limit);
+}
+
+void semaphore::start_enqueue(detail::handler<void(error_code, ticket)> h, impl_ptr impl,
+                              std::int32_t count) {
+    detail::enqueue(make_call(nullptr, std::move(impl), count, semaphore_call::kind::wait),
+                    std::move(h));
 }
 
 void semaphore::start_set_permits(detail::handler<void(error_code)> h, impl_ptr impl,

@@ -3,6 +3,7 @@
 #include "locks/semaphore/semaphore_call.hpp"
 
 #include "locks/fair/fair_lock.hpp"
+#include "locks/semaphore/semaphore_state.hpp"
 #include "session/listing.hpp"
 
 #include <utility>
@@ -10,14 +11,16 @@
 namespace paddock::detail {
 
 semaphore_call::semaphore_call(std::shared_ptr<const semaphore_lock> what, std::size_t count,
-                               handler<void(error_code, guard)>&& h, kind how)
-    : rules_driver(*what->queue.client)
-    , lock_call(what->queue.client, std::move(h), how)
+                               handler<void(error_code, guard)>&& h, kind how,
+                               std::shared_ptr<reservation> reserved)
+    : queue_call(what->queue.client, std::move(h), how)
+    , rules_driver(*what->queue.client)
     , lock_(std::move(what))
-    , count_(count) {}
+    , count_(count)
+    , reservation_(std::move(reserved)) {}
 
 void semaphore_call::join() {
-    queue_ = queue_of(lock_->queue);
+    enter(lock_->queue);
     if (immediate())
         look();
     else
@@ -80,22 +83,25 @@ void semaphore_call::acquire() {
 void semaphore_call::carry_out(const rules::permit_act::join_queue&) {
     auto& all = client()->node_budget();
     if (bytes_ > 0) all.release(std::exchange(bytes_, 0));
-    bytes_each_ = node_bytes(lock_->directory, lease_prefix(0));
+    bytes_each_ = permit_bytes(*lock_);
     const auto permit_nodes = count_ * bytes_each_;
     const auto terms = terms_in_queue();
-    const auto bytes = permit_nodes + queue_->entry_bytes(terms.rules);
+    const auto bytes = acquire_bytes(*lock_, count_);
     const auto reserved = [self = self(), permit_nodes] {
         self->waiting_ = 0;
         if (self->client()->closed()) return;
         self->bytes_ = permit_nodes;
         self->join_queue();
     };
-    if (all.reserve(bytes))
+    const bool again = std::exchange(joined_, true);
+    if ((reservation_ && !again && reservation_->take(bytes)) || all.reserve(bytes))
         reserved();
     else if (terms.fail_over_budget || !all.can_fit(bytes))
         failed(errc::over_budget);
     else if (immediate())
         given_up();
+    else if (reservation_)
+        failed(errc::lock_lost);
     else
         waiting_ = all.wait(bytes, reserved);
 }
@@ -113,7 +119,7 @@ void semaphore_call::join_queue() {
     key_ = queue_->join(self(), std::move(terms));
 }
 
-void semaphore_call::granted(const std::string&, std::int64_t) {
+void semaphore_call::granted(const std::string&, const fencing_token&) {
     admitted_ = true;
     report(&rules::permits::admitted);
 }
@@ -138,13 +144,17 @@ void semaphore_call::lost(error_code why) {
     report(&rules::permits::queue_node_lost);
 }
 
+void semaphore_call::find_holder(handler<void(error_code, std::optional<contender>)> h) const {
+    detail::find_holder(lock_, std::move(h));
+}
+
 void semaphore_call::abandoned() {
     settled_ = true;
     report(&rules::permits::quit);
 }
 
-bool semaphore_call::known_taken() const {
-    const bool behind = queue_ && !admitted_ && queue_->taken_for(key_, rules::role::exclusive);
+bool semaphore_call::known_blocked() const {
+    const bool behind = queue_ && !admitted_ && queue_->known_blocked(key_, rules::role::exclusive);
     return behind || (rules_ && rules_->lacks_permits());
 }
 

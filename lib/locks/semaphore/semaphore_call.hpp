@@ -1,13 +1,12 @@
 #pragma once
 
-#include "locks/call/hold.hpp"
-#include "locks/call/lock_call.hpp"
+#include "locks/fair/queue_call.hpp"
 #include "locks/semaphore/permit_counter.hpp"
 #include "locks/semaphore/semaphore_lock.hpp"
-#include "queue/lock_queue.hpp"
 #include "queue/rules_driver.hpp"
 #include "rules/permits.hpp"
 #include "session/rearming_watch.hpp"
+#include "session/reservation.hpp"
 
 #include <paddock/guard.hpp>
 
@@ -20,17 +19,18 @@ namespace paddock::detail {
 
 /// One call of acquire() or a similar operation, and after the grant the permits of its guard. The
 /// driver of rules::permits.
-class semaphore_call final : public queue_user,
-                             public held_resource,
+class semaphore_call final : public queue_call,
                              public session_listener,
-                             public rules_driver<semaphore_call, rules::permits>,
-                             public lock_call<guard> {
+                             public rules_driver<semaphore_call, rules::permits> {
 public:
+    /// With a reservation, the bytes of its nodes come from that. Should it have to begin again,
+    /// and find no room for them, then it does not wait for room, but fails with errc::lock_lost.
     semaphore_call(std::shared_ptr<const semaphore_lock> what, std::size_t count,
-                   handler<void(error_code, guard)>&& h, kind how);
+                   handler<void(error_code, guard)>&& h, kind how,
+                   std::shared_ptr<reservation> reserved = {});
 
     // From the queue.
-    void granted(const std::string& path, std::int64_t czxid) override;
+    void granted(const std::string& path, const fencing_token& token) override;
     void given_up() override;
     void failed(error_code why) override;
     void lost(error_code why) override;
@@ -45,6 +45,8 @@ public:
     void release() override;
     void when_deleted(unique_function<void(error_code)> gone) override;
 
+    void find_holder(handler<void(error_code, std::optional<contender>)> h) const override;
+
 private:
     friend rules_driver;
     struct free_check;
@@ -55,7 +57,7 @@ private:
     std::weak_ptr<semaphore_call> weak_self() { return self(); }
     void join() override;
     void abandoned() override;
-    bool known_taken() const override;
+    bool known_blocked() const override;
     void look();
     void saw(free_check& all, error_code why);
     void acquire();
@@ -83,16 +85,15 @@ private:
     std::shared_ptr<rearming_watch> make_watch(std::string path, watch_kind kind,
                                                void (*heard)(semaphore_call&, watch_event));
     std::string path_of(std::string_view name) const;
-    std::string lease_prefix(rules::node_id id) const;
 
     std::shared_ptr<const semaphore_lock> lock_;
     std::shared_ptr<semaphore_call>
         alive_; ///< itself, until the rules decide `out`, or the client closes
     std::size_t count_;
+    std::shared_ptr<reservation> reservation_;
+    bool joined_ = false; ///< once at least
 
-    std::shared_ptr<lock_queue> queue_;
-    rules::contender_key key_ = 0; ///< 0: not in the queue
-    bool admitted_ = false;        ///< the queue has granted its turn
+    bool admitted_ = false; ///< the queue has granted its turn
 
     std::size_t bytes_ = 0; ///< of the node budget, for the permit nodes
     std::size_t bytes_each_ = 0;

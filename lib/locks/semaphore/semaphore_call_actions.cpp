@@ -14,10 +14,6 @@ std::string semaphore_call::path_of(std::string_view name) const {
     return rules::child(lock_->directory, name);
 }
 
-std::string semaphore_call::lease_prefix(rules::node_id id) const {
-    return rules::naming::of_leases().prefix(client()->claims(), id);
-}
-
 std::shared_ptr<rearming_watch> semaphore_call::make_watch(std::string path, watch_kind kind,
                                                            void (*heard)(semaphore_call&,
                                                                          watch_event)) {
@@ -40,7 +36,7 @@ void semaphore_call::carry_out(const rules::permit_act::leave&) {
 }
 
 void semaphore_call::carry_out(const rules::permit_act::create& a) {
-    const auto path = path_of(lease_prefix(a.id));
+    const auto path = path_of(lease_prefix(*lock_, a.id));
     const auto data = lock_->queue.data.at(client()->env().wall_clock());
     client()->dispatcher().submit(
         lane::lock_work,
@@ -142,9 +138,10 @@ void semaphore_call::carry_out(const rules::permit_act::grant& a) {
     for (const auto& name : a.names)
         paths_.push_back(path_of(name));
     client()->prepare_releases();
-    const auto granted = std::make_shared<hold>(client(), self(), paths_.front(), 0);
+    const auto granted = std::make_shared<hold>(client(), self(), paths_.front(), fencing_token());
     for (std::size_t i = 1; i < paths_.size(); ++i)
         granted->add_node(paths_[i]);
+    granted->limit(lock_->queue.hold_limit, client()->env().now());
     hold_ = granted;
     held_ = true;
     queue_->outside_hold(true);

@@ -2,6 +2,7 @@
 
 #include "locks/fair/fair_lock.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -16,5 +17,17 @@ struct semaphore_lock {
 
     bool fixed() const noexcept { return counter.empty(); }
 };
+
+/// Throws system_error for a number of permits that the semaphore can never give.
+void check_count(const semaphore_lock& lock, std::int32_t count);
+
+// On the strand of the client.
+
+/// The name of a permit node without its sequence number.
+std::string lease_prefix(const semaphore_lock& lock, rules::node_id id);
+/// The bytes of the node budget that one permit node uses.
+std::size_t permit_bytes(const semaphore_lock& lock);
+/// The same of all nodes of a call for so many permits, its node in the queue included.
+std::size_t acquire_bytes(const semaphore_lock& lock, std::size_t count);
 
 } // namespace paddock::detail

@@ -11,6 +11,20 @@ namespace paddock::detail {
 
 namespace {
 
+using contenders = std::vector<contender>;
+
+/// Reads the owners of the permit nodes, one for each, in the order of the nodes.
+void read_holders(const semaphore_lock& of, unique_function<void(error_code, contenders)> done) {
+    read_contenders({of.queue.client, of.directory, rules::naming::of_leases(), true},
+                    [done = std::move(done)](error_code why, contenders all) mutable {
+                        for (auto& one : all) {
+                            one.holder = true;
+                            one.token = {}; // a permit has no fencing token
+                        }
+                        done(why, std::move(all));
+                    });
+}
+
 /// One call of state(): three reads at the same time.
 struct overview : std::enable_shared_from_this<overview> {
     overview(std::shared_ptr<const semaphore_lock> of, pending_call_ptr<semaphore_state> one)
@@ -23,17 +37,12 @@ struct overview : std::enable_shared_from_this<overview> {
 
     void start() {
         const auto& client = lock->queue.client;
-        read_contenders({client, lock->directory, rules::naming::of_leases(), true},
-                        [self = shared_from_this()](error_code why, std::vector<contender> all) {
-                            for (auto& one : all) {
-                                one.holder = true;
-                                one.token = {}; // a permit has no fencing token
-                            }
-                            self->found.holders = std::move(all);
-                            self->done(why);
-                        });
+        read_holders(*lock, [self = shared_from_this()](error_code why, contenders all) {
+            self->found.holders = std::move(all);
+            self->done(why);
+        });
         read_contenders({client, lock->queue.directory, lock->queue.names},
-                        [self = shared_from_this()](error_code why, std::vector<contender> all) {
+                        [self = shared_from_this()](error_code why, contenders all) {
                             for (auto& one : all) {
                                 one.holder = false;
                                 one.token = {};
@@ -71,6 +80,17 @@ void find_state(std::shared_ptr<const semaphore_lock> of,
                 handler<void(error_code, semaphore_state)> h) {
     const auto call = make_pending_call(of->queue.client, std::move(h));
     call->start_open([of, call] { std::make_shared<overview>(of, call)->start(); });
+}
+
+void find_holder(std::shared_ptr<const semaphore_lock> of,
+                 handler<void(error_code, std::optional<contender>)> h) {
+    using found = std::optional<contender>;
+    const auto call = make_pending_call(of->queue.client, std::move(h));
+    call->start_open([of, call] {
+        read_holders(*of, [call](error_code why, contenders all) {
+            call->complete(why, all.empty() ? found() : found(std::move(all.front())));
+        });
+    });
 }
 
 } // namespace paddock::detail

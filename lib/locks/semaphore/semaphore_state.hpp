@@ -2,15 +2,20 @@
 
 #include "locks/semaphore/semaphore_lock.hpp"
 
+#include <paddock/contender.hpp>
 #include <paddock/detail/initiate.hpp>
 #include <paddock/semaphore.hpp>
 
 #include <memory>
+#include <optional>
 
 namespace paddock::detail {
 
 /// Reads the permit nodes, the queue and the counter.
 void find_state(std::shared_ptr<const semaphore_lock> of,
                 handler<void(error_code, semaphore_state)> h);
+/// Finds the owner of the first permit node.
+void find_holder(std::shared_ptr<const semaphore_lock> of,
+                 handler<void(error_code, std::optional<contender>)> h);
 
 } // namespace paddock::detail

@@ -1,4 +1,5 @@
 #include "locks/several/hold_set.hpp"
+#include "locks/several/home_report.hpp"
 #include "locks/several/lock_all_call.hpp"
 #include "support/argument.hpp"
 
@@ -15,53 +16,49 @@ namespace detail {
 
 namespace {
 
-std::vector<std::string> servers_of(const core& client) {
-    std::vector<std::string> all;
-    for (const auto& one : client.servers())
-        all.push_back(one.host + ':' + std::to_string(one.port));
-    std::sort(all.begin(), all.end());
-    return all;
-}
-
-/// The sort key of a lock: the same order in all processes, and equal keys for the same lock.
-auto position_of(const fair_lock& lock) {
-    return std::tuple(lock.directory, lock.names.marker(), servers_of(*lock.client));
-}
-
-/// Completes a call when several unlocks have completed. Runs on the strand of `home`.
+/// Completes a call when several unlocks have completed.
 struct unlock_all_call {
-    std::shared_ptr<core> home;
     std::size_t remaining;
     pending_call_ptr<> call;
     error_code result{};
 
     void unlocked(error_code why) {
+        if (why == errc::closed) why = errc::lock_lost; // with the client
         if (!result || why == errc::lock_lost) result = why;
         if (--remaining == 0) call->complete(result);
     }
 };
 
+/// Releases the locks whose longest time is over.
+void release_expired(const std::vector<std::shared_ptr<hold>>& all) {
+    for (const auto& held : all)
+        held->client()->post([held] {
+            if (held->reason() == errc::hold_expired) held->release();
+        });
+}
+
 } // namespace
 
-plan_ptr plan_lock_all(const std::vector<mutex>& mutexes) {
-    if (mutexes.empty()) throw bad_argument("mutexes", "is empty");
-    std::vector<std::size_t> order(mutexes.size());
+plan_ptr plan_lock_all(const lock_requests& locks) {
+    const auto& all = locks.all();
+    if (all.empty()) throw bad_argument("locks", "is empty");
+    std::vector<std::size_t> order(all.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::vector<decltype(position_of(*access::lock_of(mutexes.front())))> positions;
-    positions.reserve(mutexes.size());
-    for (const auto& one : mutexes)
+    std::vector<lock_position> positions;
+    positions.reserve(all.size());
+    for (const auto& one : all)
         positions.push_back(position_of(*access::lock_of(one)));
     std::sort(order.begin(), order.end(),
               [&](std::size_t a, std::size_t b) { return positions[a] < positions[b]; });
     lock_all_plan plan{
-        .locks = {}, .positions = std::vector<std::size_t>(mutexes.size()), .clients = {}};
+        .locks = {}, .positions = std::vector<std::size_t>(all.size()), .clients = {}};
     for (const auto argument : order) {
         const auto& path = std::get<0>(positions[argument]);
         if (!plan.locks.empty() && positions[argument] == position_of(*plan.locks.back()))
-            throw bad_argument("mutexes", path, "is listed twice: the call would wait for itself");
+            throw bad_argument("locks", path, "is listed twice: the call would wait for itself");
         plan.positions[argument] = plan.locks.size();
-        plan.locks.push_back(access::lock_of(mutexes[argument]));
-        plan.clients.push_back(plan.locks.back()->client);
+        plan.locks.push_back(access::lock_of(all[argument]));
+        plan.clients.push_back(plan.locks.back()->client());
     }
     std::sort(plan.clients.begin(), plan.clients.end());
     const auto duplicates = std::unique(plan.clients.begin(), plan.clients.end());
@@ -70,7 +67,7 @@ plan_ptr plan_lock_all(const std::vector<mutex>& mutexes) {
 }
 
 asio::any_io_executor executor_of(const plan_ptr& plan) {
-    return plan->locks.front()->client->get_executor();
+    return plan->locks.front()->client()->get_executor();
 }
 
 void start_lock_all(handler<void(error_code, guard_set)> h, plan_ptr plan) {
@@ -106,9 +103,24 @@ bool guard_set::valid() const noexcept {
                                            [](const guard& one) { return one.valid(); });
 }
 
-asio::any_io_executor guard_set::executor() const {
-    if (guards_.empty()) throw bad_argument("guard_set", "is empty: there is no hold to wait for");
-    return holds_->home()->get_executor();
+boot_clock::time_point guard_set::valid_until() const noexcept {
+    boot_clock::time_point earliest;
+    for (const auto& one : guards_)
+        if (&one == &guards_.front() || one.valid_until() < earliest) earliest = one.valid_until();
+    return earliest;
+}
+
+asio::any_io_executor guard_set::executor() const noexcept {
+    return guards_.empty() ? asio::any_io_executor() : holds_->home()->get_executor();
+}
+
+std::function<void(error_code)> guard_set::after_run() const {
+    std::vector<std::shared_ptr<detail::hold>> all;
+    for (const auto& one : guards_)
+        all.push_back(detail::access::hold_of(one));
+    return [all = std::move(all)](error_code reason) {
+        if (reason == errc::hold_expired) detail::release_expired(all);
+    };
 }
 
 void guard_set::start_lost(detail::handler<void(error_code, error_code)> h, hold_set_ptr all) {
@@ -120,11 +132,13 @@ void guard_set::start_unlock(detail::handler<void(error_code)> h, guard_set whol
     const auto home = whole.holds_->home();
     const auto call = detail::make_pending_call(home, std::move(h));
     const auto all = std::make_shared<detail::unlock_all_call>(
-        detail::unlock_all_call{home, whole.guards_.size(), call});
-    call->start([all, whole = std::move(whole)]() mutable {
-        for (; !whole.guards_.empty(); whole.guards_.pop_back())
+        detail::unlock_all_call{whole.guards_.size(), call});
+    call->start([all, home, whole = std::move(whole)]() mutable {
+        for (; !whole.guards_.empty(); whole.guards_.pop_back()) {
+            detail::home_report<> done(home, [all](error_code why) { all->unlocked(why); });
             whole.guards_.back().unlock(
-                [all](error_code why) { all->home->post([all, why] { all->unlocked(why); }); });
+                [done = std::move(done)](error_code why) mutable { done(why); });
+        }
     });
 }
 

@@ -1,6 +1,6 @@
 #include "locks/several/lock_all_call.hpp"
 
-#include "locks/fair/fair_lock.hpp"
+#include "locks/several/home_report.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -8,7 +8,7 @@
 namespace paddock::detail {
 
 lock_all_call::lock_all_call(plan_ptr plan, handler<void(error_code, guard_set)>&& h)
-    : lock_call(plan->locks.front()->client, std::move(h), kind::wait), plan_(std::move(plan)) {}
+    : lock_call(plan->locks.front()->client(), std::move(h), kind::wait), plan_(std::move(plan)) {}
 
 void lock_all_call::join() {
     if (round_ == 0) client()->listen(self());
@@ -31,11 +31,12 @@ void lock_all_call::reserve_next() {
     if (reservations_.size() == plan_->clients.size()) return lock_next();
     const auto next = std::make_shared<reservation>(plan_->clients[reservations_.size()]);
     reservations_.push_back(next);
-    next->client()->post([self = self(), round = round_, next] {
-        self->reserve(*next, [self, round](error_code why, bool reserved) {
-            self->client()->post(
-                [self, round, why, reserved] { self->reserve_done(round, why, reserved); });
-        });
+    home_report<bool> done(client(),
+                           [self = self(), round = round_](error_code why, bool reserved) {
+                               self->reserve_done(round, why, reserved);
+                           });
+    next->client()->post([self = self(), next, done = std::move(done)]() mutable {
+        self->reserve(*next, std::move(done));
     });
 }
 
@@ -44,9 +45,9 @@ void lock_all_call::reserve(reservation& of, reservation::callback done) const {
     std::size_t bytes = 0;
     auto how = immediate() ? reservation::if_full::give_up : reservation::if_full::wait;
     for (const auto& lock : plan_->locks) {
-        if (lock->client != of.client()) continue;
-        bytes += entry_bytes(*lock, rules::role::exclusive);
-        if (lock->on_over_budget == on_over_budget::fail) how = reservation::if_full::fail;
+        if (lock->client() != of.client()) continue;
+        bytes += bytes_of(*lock);
+        if (lock->lock->on_over_budget == on_over_budget::fail) how = reservation::if_full::fail;
     }
     of.reserve(bytes, how, std::move(done));
 }
@@ -59,19 +60,15 @@ void lock_all_call::reserve_done(std::uint64_t round, error_code why, bool reser
 }
 
 void lock_all_call::lock_next() {
-    handler<void(error_code, guard)> done = [self = self(), round = round_](error_code why,
-                                                                            guard one) {
-        self->client()->post([self, round, why, one = std::move(one)]() mutable {
+    handler<void(error_code, guard)> done =
+        home_report<guard>(client(), [self = self(), round = round_](error_code why, guard one) {
             self->lock_done(round, why, std::move(one));
         });
-    };
-    const auto how = immediate() ? mutex_call::kind::immediate : mutex_call::kind::wait;
-    const auto& lock = plan_->locks[guards_.size()];
+    const auto& lock = *plan_->locks[guards_.size()];
     const auto reserved =
         *std::find_if(reservations_.begin(), reservations_.end(),
-                      [&](const auto& one) { return one->client() == lock->client; });
-    const auto next =
-        std::make_shared<mutex_call>(lock, std::move(done), how, rules::role::exclusive, reserved);
+                      [&](const auto& one) { return one->client() == lock.client(); });
+    const auto next = make_call(lock, std::move(done), immediate(), reserved);
     current_ = next;
     next->start(std::nullopt);
 }
@@ -79,6 +76,7 @@ void lock_all_call::lock_next() {
 void lock_all_call::lock_done(std::uint64_t round, error_code why, guard one) {
     if (round != round_ || !open()) return; // the guard's destructor releases the lock
     current_.reset();
+    if (why == errc::lock_lost) return hold_lost(round, why); // it must reserve again
     if (why || !one) {
         release_all();
         return fail(why);
@@ -93,7 +91,7 @@ void lock_all_call::lock_done(std::uint64_t round, error_code why, guard one) {
         lock_next();
 }
 
-/// The current mutex_call knows whether its lock is taken; its client may be another one.
+/// The current call knows whether its lock is taken; its client may be another one.
 void lock_all_call::on_timeout() {
     const auto current = current_.lock();
     if (!current) return lock_call::on_timeout();
@@ -109,10 +107,9 @@ void lock_all_call::deliver() {
             {}, access::make<guard_set>(std::move(holds_), std::move(guards_), plan_->positions));
     // The hold learns the reason on the strand of its own client.
     const auto held = access::hold_of(*ended);
-    held->client()->post([self = self(), round = round_, held] {
-        const error_code why = held->ended() ? held->reason() : errc::lease_lapsed;
-        self->client()->post([self, round, why] { self->hold_lost(round, why); });
-    });
+    home_report<> lost(
+        client(), [self = self(), round = round_](error_code why) { self->hold_lost(round, why); });
+    held->client()->post([held, lost = std::move(lost)]() mutable { lost(held->loss()); });
 }
 
 void lock_all_call::hold_lost(std::uint64_t round, error_code why) {
@@ -120,9 +117,9 @@ void lock_all_call::hold_lost(std::uint64_t round, error_code why) {
     release_all();
     const bool expired = why == errc::session_expired;
     const bool fatal =
-        why == errc::closed ||
+        why == errc::closed || why == errc::hold_expired ||
         (expired && std::any_of(plan_->locks.begin(), plan_->locks.end(), [](const auto& lock) {
-             return lock->on_expiry == on_expiry::fail;
+             return lock->lock->on_expiry == on_expiry::fail;
          }));
     if (fatal)
         finish(why, {});

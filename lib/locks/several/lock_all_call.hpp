@@ -1,9 +1,8 @@
 #pragma once
 
 #include "locks/call/lock_call.hpp"
-#include "locks/fair/fair_lock.hpp"
-#include "locks/mutex/mutex_call.hpp"
 #include "locks/several/hold_set.hpp"
+#include "locks/several/requested_lock.hpp"
 #include "session/reservation.hpp"
 
 #include <paddock/lock_all.hpp>
@@ -16,14 +15,14 @@ namespace paddock::detail {
 
 /// The locks in the order of locking, and the index of each argument in that order.
 struct lock_all_plan {
-    std::vector<std::shared_ptr<const fair_lock>> locks;
+    std::vector<std::shared_ptr<const requested_lock>> locks;
     std::vector<std::size_t> positions;
     /// The clients of the locks, in the order of the reservations. All calls in this process use
     /// the same order, so that two calls cannot wait for each other's reservations.
     std::vector<std::shared_ptr<core>> clients;
 };
 
-/// One call of lock_all. It first reserves the bytes of all nodes, then locks one mutex after the
+/// One call of lock_all. It first reserves the bytes of all nodes, then takes one lock after the
 /// other: a call that holds a lock and waits for the node budget could wait for a call that waits
 /// for that lock. Runs on the strand of the first lock's client.
 class lock_all_call final : public lock_call<guard_set>, public session_listener {
@@ -42,7 +41,7 @@ private:
     }
     void join() override;
     void abandoned() override { release_all(); }
-    bool known_taken() const override { return false; } // current_ knows
+    bool known_blocked() const override { return false; } // current_ knows
     void on_timeout() override;
 
     void reserve_next();
@@ -57,7 +56,7 @@ private:
     plan_ptr plan_;
     std::uint64_t round_ = 0; ///< results of earlier rounds are ignored
     std::vector<std::shared_ptr<reservation>> reservations_; ///< one per client of the plan
-    std::weak_ptr<mutex_call> current_;                      ///< keeps this call alive
+    std::weak_ptr<lock_call<guard>> current_;                ///< keeps this call alive
     std::shared_ptr<hold_set> holds_;
     std::vector<guard> guards_;
     bool timed_out_ = false; ///< and current_ must time out

@@ -22,7 +22,7 @@ void simple_call::join() {
 
 void simple_call::abandoned() { lock_->leave(key_); }
 
-bool simple_call::known_taken() const { return lock_->taken(); }
+bool simple_call::known_blocked() const { return lock_->known_blocked(); }
 
 void simple_resource::release() { lock_->report(&simple::release, id_); }
 
@@ -143,7 +143,7 @@ void simple_lock::carry_out(const rules::simple_act::look& a) {
                 &simple::looked, number,
                 simple::looked_answer{.result = rules::judge(rules::request_kind::look, r.rc),
                                       .code = r.rc,
-                                      .ours = r.value == self->data_,
+                                      .own_data = r.value == self->data_,
                                       .of_session = self->of_session(r),
                                       .czxid = r.stat ? r.stat->czxid : 0,
                                       .watched = self->watch_->answered(waiter, r.rc == 0)});
@@ -170,8 +170,10 @@ void simple_lock::carry_out(const rules::simple_act::taint&) {
 void simple_lock::carry_out(const rules::simple_act::grant& a) {
     core_.prepare_releases();
     const auto what = std::make_shared<simple_resource>(shared_from_this(), a.id, marker(a.id));
-    const auto held = std::make_shared<hold>(settings_.client, what, settings_.path, a.czxid);
+    const auto held =
+        std::make_shared<hold>(settings_.client, what, settings_.path, fencing_token{a.czxid, 0});
     held->add_node(marker(a.id));
+    held->limit(settings_.hold_limit, core_.env().now());
     hold_ = held;
     finish(a.key, {}, access::make<guard>(held));
 }

@@ -31,6 +31,7 @@ struct simple_lock_settings {
     bool sync_first = false;
     paddock::on_expiry on_expiry = paddock::on_expiry::requeue;
     paddock::on_over_budget on_over_budget = paddock::on_over_budget::wait;
+    paddock::hold_limit hold_limit;
 };
 
 /// One call of a simple_mutex.
@@ -41,7 +42,7 @@ public:
 private:
     void join() override;
     void abandoned() override;
-    bool known_taken() const override;
+    bool known_blocked() const override;
 
     std::shared_ptr<simple_lock> lock_;
     rules::caller_key key_ = 0; ///< its key in the rules
@@ -77,7 +78,7 @@ public:
 
     void join(rules::caller_key& key, caller call);
     void leave(rules::caller_key key);
-    bool taken() const noexcept { return rules_ && rules_->taken(); }
+    bool known_blocked() const noexcept { return rules_ && rules_->known_blocked(); }
 
     // From the session.
     void on_connected() override { rules_driver::on_connected(); }

@@ -3,6 +3,7 @@
 #include "locks/simple/simple_lock.hpp"
 #include "rules/paths.hpp"
 #include "session/call.hpp"
+#include "session/core_of.hpp"
 #include "support/argument.hpp"
 
 #include <paddock/simple_mutex.hpp>
@@ -19,7 +20,8 @@ std::shared_ptr<detail::simple_lock> make_impl(const client& zk, std::string_vie
     if (rules::name_of(path).starts_with("_c_"))
         throw bad_argument("simple_mutex path", path, "ends in a name that markers have");
     detail::check_node("simple_mutex_options", options.acl, options.label);
-    const auto& core = detail::access::core_of(zk);
+    detail::check_hold_limit("simple_mutex_options", options.hold_limit);
+    const auto& core = detail::core_of(zk);
     const auto full = rules::below(core->root(), path);
     return std::make_shared<detail::simple_lock>(
         detail::simple_lock_settings{.client = core,
@@ -30,7 +32,8 @@ std::shared_ptr<detail::simple_lock> make_impl(const client& zk, std::string_vie
                                      .persistent_parents = options.persistent_parents,
                                      .sync_first = options.sync_first,
                                      .on_expiry = options.on_expiry,
-                                     .on_over_budget = options.on_over_budget});
+                                     .on_over_budget = options.on_over_budget,
+                                     .hold_limit = options.hold_limit});
 }
 
 using detail::simple_call;
@@ -55,8 +58,8 @@ simple_mutex::simple_mutex(const client& zk, std::string_view path, simple_mutex
 simple_mutex::simple_mutex(const client& zk, std::string_view path)
     : simple_mutex(zk, path, simple_mutex_options()) {}
 
-asio::any_io_executor simple_mutex::get_executor() const {
-    return impl_->settings().client->get_executor();
+simple_mutex::executor_type simple_mutex::get_executor() const noexcept {
+    return impl_ ? impl_->settings().client->get_executor() : executor_type();
 }
 
 void simple_mutex::start_lock(detail::handler<void(error_code, guard)> h, impl_ptr impl) {

@@ -94,7 +94,7 @@ private:
             tell(n, &simple::looked, asked.number,
                  simple::looked_answer{.result = r.result,
                                        .code = r.code,
-                                       .ours = r.data == holds_[n].data,
+                                       .own_data = r.data == holds_[n].data,
                                        .of_session = r.owner == link_of(n).own().id,
                                        .czxid = r.czxid});
     }

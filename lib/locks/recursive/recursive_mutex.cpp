@@ -1,6 +1,6 @@
 #include "locks/fair/contenders.hpp"
 #include "locks/fair/fair_lock.hpp"
-#include "locks/mutex/recursive_hold.hpp"
+#include "locks/recursive/recursive_call.hpp"
 
 #include <paddock/recursive_mutex.hpp>
 
@@ -31,8 +31,8 @@ recursive_mutex::recursive_mutex(const client& zk, std::string_view path, mutex_
 recursive_mutex::recursive_mutex(const client& zk, std::string_view path)
     : recursive_mutex(zk, path, mutex_options()) {}
 
-asio::any_io_executor recursive_mutex::get_executor() const {
-    return impl_->terms->client->get_executor();
+recursive_mutex::executor_type recursive_mutex::get_executor() const noexcept {
+    return impl_ ? impl_->terms->client->get_executor() : executor_type();
 }
 
 void recursive_mutex::start_lock(detail::handler<void(error_code, guard)> h, impl_ptr impl,

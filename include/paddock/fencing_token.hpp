@@ -1,0 +1,40 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <string_view>
+
+namespace paddock {
+
+/// A fencing token: it grows with every exclusive hold of a lock, for a store that remembers the
+/// largest one. Claim, then read: raise the stored token to your own (the store refuses if its
+/// token is larger), read, and write only where the stored token equals your own.
+///
+/// Tokens are ordered by `zxid`, then by `sub`. They grow over all paths, and survive the deletion
+/// of the lock's directory. They start again when the ensemble is set up anew or restored from a
+/// backup. Store both parts, or the text of to_string(), which sorts as the tokens do.
+struct fencing_token {
+    /// The `czxid` of the lock's node: the transaction that created it.
+    std::int64_t zxid = 0;
+    /// The upper 32 bits are the node's sequence number (0 for a simple_mutex), the lower 32 bits
+    /// count the holds that had the node before this one.
+    std::uint64_t sub = 0;
+
+    friend auto operator<=>(const fencing_token&, const fencing_token&) = default;
+};
+
+/// The text form: 32 lower-case hexadecimal digits, 16 for zxid and 16 for sub.
+[[gnu::visibility("default")]] std::string to_string(const fencing_token& token);
+
+inline std::ostream& operator<<(std::ostream& out, const fencing_token& token) {
+    return out << to_string(token);
+}
+
+/// Reads the text form; nothing for any other text.
+[[gnu::visibility("default")]] std::optional<fencing_token>
+parse_fencing_token(std::string_view text) noexcept;
+
+} // namespace paddock

@@ -1,0 +1,257 @@
+#pragma once
+
+#include <paddock/client.hpp>
+#include <paddock/contender.hpp>
+#include <paddock/detail/initiate.hpp>
+#include <paddock/detail/time_limit.hpp>
+#include <paddock/detail/with.hpp>
+#include <paddock/error.hpp>
+#include <paddock/guard.hpp>
+#include <paddock/options.hpp>
+#include <paddock/ticket.hpp>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paddock {
+
+namespace detail {
+struct fair_lock;
+}
+
+class [[gnu::visibility("default")]] lock_family;
+
+/// One fair lock for each key, for any number of keys: `co_await orders.lock(article)`. The lock of
+/// a key is the mutex in the directory `<path of the family>/<name of the key>`. It needs no object
+/// of its own, and the client keeps nothing of it when its last contender has left; the ensemble
+/// deletes the empty directory later: it is a container node, of which a leader deletes 10 000 a
+/// minute, unless `znode.container.maxPerMinute` (ZooKeeper Administrator's Guide) says otherwise.
+/// A mutex with the same options at path_of() is the same lock.
+///
+/// Give the family a directory of its own: at the family's path itself there must be no other lock.
+/// A shared_lock_family at the same path does not exclude it.
+///
+/// **Keys.** A key has 1 to 4096 bytes, which can be any. Equal bytes are the same key; there is no
+/// normalisation of text. An operation copies the key before it returns.
+///
+/// **The name of a key** is the same in all versions and programs, so that other programs can use
+/// the lock as well. It consists of the bytes of the key, but for these, each of which stands as
+/// `%` and two upper-case hex digits:
+///   - bytes that are not part of valid UTF-8 (overlong forms and surrogates are not valid);
+///   - the bytes of control characters (U+0000 to U+001F, U+007F to U+009F), of `/` and of `%`;
+///   - the bytes of the other characters that ZooKeeper refuses: U+E000 to U+F8FF, U+FFF0 to
+///     U+FFFF, and all from U+10000 on;
+///   - the first byte of the keys `.` and `..`.
+///
+/// If that has more than 200 bytes, the name consists of three parts: its first 120 bytes, or up to
+/// two fewer, so that the cut divides neither an escape nor a character; `~`; and the name-based
+/// UUID of the key (RFC 4122, version 5: SHA-1) in the name space for URLs
+/// (6ba7b811-9dad-11d1-80b4-00c04fd430c8), as 32 lower-case hex digits. Where a shorter name has
+/// this form by itself (118 to 120 bytes, `~`, 32 of the characters 0-9 and a-f), `%7E` stands for
+/// its `~`. So different keys have different names, unless their UUIDs collide; then they share a
+/// lock.
+///
+///     key                         name
+///     4711                        4711
+///     EU/4711                     EU%2F4711
+///     100%                        100%25
+///     .                           %2E
+///     ..                          %2E.
+///     a b~c                       a b~c
+///     Ärmel €                     Ärmel €
+///     "line\n"                    line%0A
+///     "\xc3("                     %C3(
+///     U+1D11E                     %F0%9D%84%9E
+///     200 times a                 200 times a
+///     201 times a                 120 times a, ~b67276414f455e01a1e926b4d86a5408
+///     a and 70 times €            a and 39 times €, ~6cbfb08b5f5055b180ba50718d63837d
+///     aa and 80 times /           aa and 39 times %2F, ~a1210ab8b39852b5b5ac037eff3a1d8c
+///     120 times a, ~b67276414f455e01a1e926b4d86a5408
+///                                 120 times a, %7Eb67276414f455e01a1e926b4d86a5408
+///
+/// (`python3 -c 'import uuid; print(uuid.uuid5(uuid.NAMESPACE_URL, "a" * 201).hex)'` prints the
+/// digits of the first of the long ones.)
+///
+/// **For all operations**
+///
+/// Errors: those of the same operation of mutex, and `errc::bad_argument` for a key that is empty
+/// or has more than 4096 bytes; then the client has sent nothing.
+///
+/// Executor: an operation completes on the handler's associated executor, by default on the
+/// client's.
+///
+/// Lifetime: a program may destroy the lock_family and its client while operations are pending and
+/// guards hold locks. The operations of a destroyed client complete with `errc::closed`.
+///
+/// Thread safety: any thread may call any operation at any time.
+class lock_family {
+    using impl_ptr = std::shared_ptr<const detail::fair_lock>;
+    template <typename Result>
+    using handler = detail::handler<void(error_code, Result)>;
+
+    /// With a copy of the key: a lazy token starts the operation later.
+    template <typename Result, typename Start, typename Token, typename... Args>
+    auto initiate(Start start, Token&& token, std::string_view key, Args... args) const {
+        return detail::initiate<void(error_code, Result)>(
+            get_executor(), std::forward<Token>(token), start, impl_, std::string(key), args...);
+    }
+
+public:
+    /// Creates the object; does no I/O. `path` is the directory of the locks' directories, below
+    /// the client's root, with at most 311 bytes; the first operation that needs missing parents
+    /// creates them. The options are those of all locks; with mutex_options::persistent_parents
+    /// every key that was ever locked leaves an empty directory.
+    ///
+    /// Errors: throws `system_error` with `errc::bad_argument` for a path, name, label or access
+    /// control list that is not acceptable.
+    lock_family(const client& zk, std::string_view path, mutex_options options);
+    /// As above, with the default options.
+    lock_family(const client& zk, std::string_view path);
+    /// A temporary client would close at the end of the expression.
+    lock_family(const client&&, std::string_view, mutex_options) = delete;
+    lock_family(const client&&, std::string_view) = delete;
+
+    using executor_type = asio::any_io_executor;
+    /// The client's executor. Never throws; an object that was moved from has none.
+    executor_type get_executor() const noexcept;
+
+    /// The directory of a key's lock, without the client's root: for a mutex, for lock_all(), and
+    /// for other programs.
+    ///
+    /// Errors: throws `system_error` with `errc::bad_argument` for a key that is empty or has more
+    /// than 4096 bytes, and for an object that was moved from.
+    std::string path_of(std::string_view key) const;
+
+    /// Waits for the lock of this key.
+    ///
+    /// Completion signature: `void(error_code, guard)`.
+    ///
+    /// Errors, executor, lifetime, thread safety: see the class.
+    ///
+    /// Cancellation safety: as mutex::lock().
+    template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
+    [[nodiscard]] auto lock(std::string_view key, Token&& token = {}) const {
+        return initiate<guard>(&start_lock, std::forward<Token>(token), key);
+    }
+
+    /// Takes the lock of this key if it is free; otherwise completes with an empty guard.
+    ///
+    /// Completion signature: `void(error_code, guard)`.
+    ///
+    /// Errors, executor, lifetime, thread safety: see the class.
+    ///
+    /// Cancellation safety: as mutex::try_lock().
+    template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
+    [[nodiscard]] auto try_lock(std::string_view key, Token&& token = {}) const {
+        return initiate<guard>(&start_try_lock, std::forward<Token>(token), key);
+    }
+
+    /// Waits for the lock of this key for at most `limit`.
+    ///
+    /// Everything else: as mutex::try_lock_for(); errors: see the class.
+    template <typename Rep, typename Period,
+              asio::completion_token_for<void(error_code, guard)> Token = default_token>
+    [[nodiscard]] auto try_lock_for(std::string_view key,
+                                    const std::chrono::duration<Rep, Period>& limit,
+                                    Token&& token = {}) const {
+        return initiate<guard>(&start_try_lock_for, std::forward<Token>(token), key,
+                               detail::limit_of(limit));
+    }
+
+    /// As try_lock_for(), with a point in time of any clock. A later change of that clock's time
+    /// has no effect.
+    template <typename Clock, typename Duration,
+              asio::completion_token_for<void(error_code, guard)> Token = default_token>
+    [[nodiscard]] auto try_lock_until(std::string_view key,
+                                      const std::chrono::time_point<Clock, Duration>& deadline,
+                                      Token&& token = {}) const {
+        return initiate<guard>(&start_try_lock_for, std::forward<Token>(token), key,
+                               detail::until{deadline});
+    }
+
+    /// Waits for the lock of this key, runs a coroutine under it, releases the lock, and waits
+    /// until the lock's node is deleted: the first choice for most programs.
+    ///
+    ///     const auto work = [&]() -> asio::awaitable<int> { … }; // named: see mutex::with()
+    ///     const int left = co_await orders.with(article, work);
+    ///
+    /// Work that locks the same key again waits for itself: the locks are not recursive.
+    ///
+    /// Everything else: as mutex::with(), with the errors of lock().
+    template <typename Work>
+    [[nodiscard]] asio::awaitable<detail::with_result<Work, guard>> with(std::string_view key,
+                                                                         Work work) const {
+        return detail::with<guard>(
+            [self = *this, key = std::string(key)] { return self.lock(key); }, std::move(work));
+    }
+
+    /// As with(), if the lock of this key is free: see try_lock(). Otherwise as mutex::try_with().
+    template <typename Work>
+    [[nodiscard]] asio::awaitable<detail::try_with_result<Work, guard>>
+    try_with(std::string_view key, Work work) const {
+        return detail::try_with<guard>(
+            [self = *this, key = std::string(key)] { return self.try_lock(key); }, std::move(work));
+    }
+
+    /// As try_with(), but waits for at most `limit`: see try_lock_for().
+    template <typename Rep, typename Period, typename Work>
+    [[nodiscard]] asio::awaitable<detail::try_with_result<Work, guard>>
+    try_with_for(std::string_view key, const std::chrono::duration<Rep, Period>& limit,
+                 Work work) const {
+        return detail::try_with<guard>(
+            [self = *this, key = std::string(key), limit] { return self.try_lock_for(key, limit); },
+            std::move(work));
+    }
+
+    /// As try_with_for(), with a point in time of any clock.
+    template <typename Clock, typename Duration, typename Work>
+    [[nodiscard]] asio::awaitable<detail::try_with_result<Work, guard>>
+    try_with_until(std::string_view key, const std::chrono::time_point<Clock, Duration>& deadline,
+                   Work work) const {
+        return detail::try_with<guard>([self = *this, key = std::string(key),
+                                        deadline] { return self.try_lock_until(key, deadline); },
+                                       std::move(work));
+    }
+
+    /// Joins the queue of this key, and completes as soon as the client knows the contender's
+    /// position, before the lock is free: see ticket.
+    ///
+    /// Completion signature: `void(error_code, ticket)`.
+    ///
+    /// Errors, executor, lifetime, thread safety: see the class.
+    ///
+    /// Cancellation safety: as mutex::enqueue().
+    template <asio::completion_token_for<void(error_code, ticket)> Token = default_token>
+    [[nodiscard]] auto enqueue(std::string_view key, Token&& token = {}) const {
+        return initiate<ticket>(&start_enqueue, std::forward<Token>(token), key);
+    }
+
+    /// Lists the contenders for the lock of this key, as mutex::contenders() does. A key that has
+    /// never been locked has none.
+    ///
+    /// Completion signature: `void(error_code, std::vector<contender>)`.
+    ///
+    /// Errors, executor, lifetime, thread safety: see the class.
+    ///
+    /// Cancellation safety: total and terminal.
+    template <
+        asio::completion_token_for<void(error_code, std::vector<contender>)> Token = default_token>
+    [[nodiscard]] auto contenders(std::string_view key, Token&& token = {}) const {
+        return initiate<std::vector<contender>>(&start_contenders, std::forward<Token>(token), key);
+    }
+
+private:
+    static void start_lock(handler<guard>, impl_ptr, std::string key);
+    static void start_try_lock(handler<guard>, impl_ptr, std::string key);
+    static void start_try_lock_for(handler<guard>, impl_ptr, std::string key,
+                                   std::chrono::nanoseconds);
+    static void start_enqueue(handler<ticket>, impl_ptr, std::string key);
+    static void start_contenders(handler<std::vector<contender>>, impl_ptr, std::string key);
+
+    impl_ptr impl_; ///< a lock at the family's path, which nothing uses as such
+};
+
+} // namespace paddock

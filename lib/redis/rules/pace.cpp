@@ -1,0 +1,68 @@
+#include "redis/rules/pace.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+namespace paddock::redis::rules {
+
+namespace {
+
+using duration = boot_clock::duration;
+
+constexpr int most_doublings = 10;
+constexpr std::chrono::milliseconds shortest_round_trip{1};
+
+duration part_of(duration whole, std::uint64_t random) {
+    return duration(static_cast<duration::rep>(random % static_cast<std::uint64_t>(whole.count())));
+}
+
+/// The keys with one value, each on another server.
+using keys_of_holder = std::map<std::string_view, std::vector<const answer*>>;
+
+keys_of_holder holders_of(const attempt& failed) {
+    keys_of_holder all;
+    for (const auto& said : failed.refusals())
+        if (said && said->what == answer::kind::taken) all[said->holder].push_back(&*said);
+    return all;
+}
+
+/// Until the first of the servers that may have lost their data is of age.
+duration until_of_age(const attempt& failed) {
+    duration least = duration::max();
+    for (const auto& said : failed.refusals())
+        if (said && said->what == answer::kind::young)
+            least = std::min<duration>(least, said->left);
+    return least;
+}
+
+} // namespace
+
+/// Until fewer than `needed` of these keys are left. The release of a key that has this library's
+/// form will be heard.
+duration pace::sleep_behind(const std::vector<const answer*>& same, std::size_t needed) const {
+    std::vector<duration> ends;
+    ends.reserve(same.size());
+    for (const auto* one : same)
+        ends.push_back(one->left.count() < 0 ? duration::max() : one->left);
+    const auto decisive = ends.end() - static_cast<std::ptrdiff_t>(needed);
+    std::nth_element(ends.begin(), decisive, ends.end());
+    const bool heard = is_lock_value(same.front()->holder);
+    return std::min(*decisive, heard ? ttl_ / 3 : duration(longest_sleep));
+}
+
+pace::plan pace::after(const attempt& failed, duration round_trip, std::uint64_t random) {
+    const auto trip = std::max<duration>(round_trip, shortest_round_trip);
+    const auto needed = failed.first_is_taken() ? 1 : static_cast<std::size_t>(failed.quorum());
+    for (const auto& [value, keys] : holders_of(failed))
+        if (keys.size() >= needed) {
+            splits_ = 0;
+            return {sleep_behind(keys, needed) + part_of(2 * trip, random), false};
+        }
+    if (const auto young = until_of_age(failed); young != duration::max())
+        return {std::min<duration>(young, longest_sleep) + part_of(2 * trip, random), false};
+    splits_ = std::min(splits_ + 1, most_doublings);
+    return {std::min<duration>(part_of(trip * (1 << splits_), random), longest_sleep), true};
+}
+
+} // namespace paddock::redis::rules

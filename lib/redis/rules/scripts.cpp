@@ -1,0 +1,201 @@
+#include "redis/rules/scripts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <utility>
+
+namespace paddock::redis::rules {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+/// Numbers are printed with %.0f: Lua's `..` has 14 digits. Only `young` may be above zero when
+/// what follows runs; a replica and another deployment end here.
+constexpr std::string_view check_server = R"(
+local function digits(n) return string.format('%.0f', n) end
+local info = redis.call('INFO', 'server') .. redis.call('INFO', 'replication')
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+if not string.find(info, 'role:master', 1, true) then return {'replica', digits(now)} end
+local id = string.match(info, 'run_id:(%x+)') .. string.match(info, 'master_replid:(%x+)')
+local ttl, longest, servers = ARGV[2], ARGV[3], ARGV[4]
+local marker = redis.call('HMGET', KEYS[3], 'id', 'since', 'max_ttl', 'servers')
+if marker[1] and (marker[3] ~= longest or marker[4] ~= servers) then
+  return {'mismatch', digits(now), marker[3] or '', marker[4] or ''}
+end
+local since = tonumber(marker[2] or '')
+if marker[1] ~= id or not since or since > now then
+  since = now
+  if ARGV[5] == '1' then since = now - longest * 1000 end
+  redis.call('HSET', KEYS[3], 'id', id, 'since', digits(since), 'max_ttl', longest, 'servers', servers)
+end
+local young = math.max(0, math.ceil((since + longest * 1000 - now) / 1000))
+local last = tonumber(redis.call('GET', KEYS[2]) or '0')
+if not last or not (last >= 0 and last < 9007199254740000) then
+  return redis.error_reply('WRONGTYPE the counter of fencing tokens is not a number: ' .. KEYS[2])
+end
+local function count(token)
+  local set = redis.pcall('SET', KEYS[2], digits(token), 'PX', digits(86400000 + 2 * longest))
+  return type(set) == 'table' and set.err and set
+end
+local function taken(holder)
+  if type(holder) ~= 'string' then holder = '' end
+  local left = redis.call('PTTL', KEYS[1])
+  local own = tonumber(string.match(holder, '^pdk1:(%d+):') or '')
+  if own and own > 0 and own <= tonumber(longest) and (left == -1 or left > own) then
+    redis.call('PEXPIRE', KEYS[1], digits(own))
+    left = own
+  end
+  return {'taken', digits(now), digits(left), string.sub(holder, 1, 128)}
+end
+)";
+
+constexpr std::string_view acquire = R"(
+if young > 0 then return {'young', digits(now), digits(young)} end
+if not redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ttl) then
+  return taken(redis.pcall('GET', KEYS[1]))
+end
+local token = math.max(last + 1, now)
+local wrong = count(token)
+if wrong then
+  redis.call('DEL', KEYS[1])
+  return wrong
+end
+return {'granted', digits(now), digits(token)}
+)";
+
+constexpr std::string_view renew = R"(
+local holder = redis.pcall('GET', KEYS[1])
+local done = 'renewed'
+if holder == ARGV[1] then
+  redis.call('PEXPIRE', KEYS[1], ttl)
+elseif holder == false then
+  redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ttl)
+  done = 'set'
+else
+  return taken(holder)
+end
+local token = tonumber(ARGV[6])
+local wrong = token > last and count(token)
+if wrong then return wrong end
+return {done, digits(now), digits(young)}
+)";
+
+constexpr std::string_view release = R"(
+if redis.pcall('GET', KEYS[1]) ~= ARGV[1] then return {'gone'} end
+redis.call('DEL', KEYS[1])
+if ARGV[2] ~= '' then redis.pcall('PUBLISH', ARGV[2], 'free') end
+return {'released'}
+)";
+
+constexpr std::string_view marker = "paddock:server";
+constexpr std::string_view value_prefix = "pdk1:";
+
+std::string digits(milliseconds time) { return std::to_string(time.count()); }
+
+/// Before Redis 7, the name of an error in a script stands in the middle of its text; missing
+/// rights to a command have no name there.
+answer::kind kind_of_error(std::string_view text) noexcept {
+    constexpr std::array<std::string_view, 5> for_good{"NOAUTH", "WRONGPASS", "NOPERM", "WRONGTYPE",
+                                                       "The user executing the script can't"};
+    if (text.starts_with("NOSCRIPT")) return answer::kind::unknown_script;
+    const auto is_in_text = [&](std::string_view name) { return text.find(name) != text.npos; };
+    if (std::any_of(for_good.begin(), for_good.end(), is_in_text)) return answer::kind::denied;
+    return answer::kind::refused;
+}
+
+constexpr std::array<std::pair<std::string_view, answer::kind>, 9> words{{
+    {"granted", answer::kind::granted},
+    {"renewed", answer::kind::renewed},
+    {"set", answer::kind::set},
+    {"taken", answer::kind::taken},
+    {"young", answer::kind::young},
+    {"released", answer::kind::released},
+    {"gone", answer::kind::gone},
+    {"replica", answer::kind::replica},
+    {"mismatch", answer::kind::mismatch},
+}};
+
+/// Every item of a script's reply is a string.
+std::int64_t number_in(const reply& said, std::size_t n) {
+    if (n >= said.items.size()) return 0;
+    return std::strtoll(said.items[n].text.c_str(), nullptr, 10);
+}
+
+std::string text_in(const reply& said, std::size_t n) {
+    return n < said.items.size() ? said.items[n].text : std::string();
+}
+
+} // namespace
+
+lock_keys::lock_keys(std::string_view lock_name)
+    : name(lock_name)
+    , counter("paddock:token:" + std::string(lock_name))
+    , channel("paddock:free:" + std::string(lock_name)) {}
+
+std::string lock_value(milliseconds ttl, std::string_view random) {
+    return std::string(value_prefix).append(digits(ttl)).append(":").append(random);
+}
+
+bool is_lock_value(std::string_view value) noexcept { return value.starts_with(value_prefix); }
+
+const std::string& text_of(script which) {
+    static const std::array<std::string, script_count> all{
+        std::string(check_server).append(acquire), std::string(check_server).append(renew),
+        std::string(release)};
+    return all.at(static_cast<std::size_t>(which));
+}
+
+call_words acquire_words(const lock_keys& keys, std::string_view value, milliseconds ttl,
+                         const deployment& all) {
+    return {"3",
+            keys.name,
+            keys.counter,
+            std::string(marker),
+            std::string(value),
+            digits(ttl),
+            digits(all.max_ttl),
+            std::to_string(all.servers),
+            all.trusts_new_servers ? "1" : "0"};
+}
+
+call_words renew_words(const lock_keys& keys, std::string_view value, milliseconds ttl,
+                       const deployment& all, std::int64_t token) {
+    auto words = acquire_words(keys, value, ttl, all);
+    words.push_back(std::to_string(token));
+    return words;
+}
+
+call_words release_words(const lock_keys& keys, std::string_view value, bool tells) {
+    return {"1", keys.name, std::string(value), tells ? keys.channel : std::string()};
+}
+
+answer read_answer(const reply& said) {
+    answer out;
+    if (said.is_error()) {
+        out.what = kind_of_error(said.text);
+        out.text = said.text;
+        return out;
+    }
+    const auto word = text_in(said, 0);
+    const auto* const found = std::find_if(words.begin(), words.end(),
+                                           [&](const auto& one) { return one.first == word; });
+    if (found == words.end()) {
+        out.text = "an unexpected reply";
+        return out;
+    }
+    out.what = found->second;
+    out.clock = std::chrono::microseconds(number_in(said, 1));
+    if (out.what == answer::kind::granted)
+        out.token = number_in(said, 2);
+    else
+        out.left = milliseconds(number_in(said, 2));
+    if (out.what == answer::kind::taken) out.holder = text_in(said, 3);
+    if (out.what == answer::kind::mismatch)
+        out.text = "max_ttl " + text_in(said, 2) + " ms, servers " + text_in(said, 3);
+    return out;
+}
+
+} // namespace paddock::redis::rules

@@ -1,0 +1,92 @@
+#pragma once
+
+#include "redis/rules/resp.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paddock::redis::rules {
+
+/// What every client of these servers must agree on; it stands in each server's marker.
+struct deployment {
+    /// The longest time to live that any lock of these servers may have. A server that perhaps has
+    /// lost its data takes no part in a grant until all locks that it may have forgotten are over.
+    std::chrono::milliseconds max_ttl{60'000};
+    int servers = 1;
+    /// The servers have just been set up, and no lock can be forgotten: they are not waited for.
+    bool trusts_new_servers = false;
+};
+
+/// The keys of one lock on a server.
+///
+/// `name` itself is a plain string with a time to live, as other lock libraries have it that use
+/// SET with NX. Beside it are `paddock:token:<name>`, the counter of its fencing tokens, the
+/// channel `paddock:free:<name>`, and, once per database, `paddock:server`, the marker.
+struct lock_keys {
+    std::string name, counter, channel;
+
+    explicit lock_keys(std::string_view lock_name);
+};
+
+/// The value of a lock's key: `pdk1:<time to live in ms>:<random>`. A new one for every attempt, so
+/// that a late delete of an earlier attempt meets another value.
+std::string lock_value(std::chrono::milliseconds ttl, std::string_view random);
+/// Whether another paddock client has set this value.
+bool is_lock_value(std::string_view value) noexcept;
+
+/// The Lua scripts. A server executes a script as a whole, but does not take back what it has done
+/// when a command in it fails.
+enum class script {
+    acquire, ///< sets the lock's key if it is free, and the counter with it
+    renew,   ///< prolongs an own key, sets it again where it is missing, and raises the counter
+    release, ///< deletes an own key, and tells those that wait
+};
+constexpr int script_count = 3;
+
+const std::string& text_of(script which);
+
+/// A call of a script: its keys and arguments in EVALSHA's order, the number of keys first.
+using call_words = std::vector<std::string>;
+
+call_words acquire_words(const lock_keys& keys, std::string_view value,
+                         std::chrono::milliseconds ttl, const deployment& all);
+call_words renew_words(const lock_keys& keys, std::string_view value, std::chrono::milliseconds ttl,
+                       const deployment& all, std::int64_t token);
+/// Without `tells` nobody is told: nobody waits for a key that was not a lock yet.
+call_words release_words(const lock_keys& keys, std::string_view value, bool tells);
+
+/// What a server said to a script.
+struct answer {
+    enum class kind {
+        granted,  ///< the key is set; `token`
+        renewed,  ///< the key had our value, and has its full time to live again
+        set,      ///< the key was missing, and is set again
+        taken,    ///< the key has another value: `left`, `holder`
+        young,    ///< the server may have lost its data, and sets nothing: `left`
+        released, ///< the key had our value, and is deleted
+        gone,     ///< the key does not have our value
+        replica,  ///< the server is no master
+        mismatch, ///< the clients of this server use another deployment: `text`
+        refused,  ///< an error, such as LOADING, OOM, MISCONF: `text`
+        denied,   ///< an error that time does not heal: the credentials, or their rights: `text`
+        unknown_script,
+    };
+
+    kind what = kind::refused;
+    std::int64_t token = 0;
+    /// Until the key expires, or the server is of age; negative: never.
+    std::chrono::milliseconds left{};
+    /// The server's clock when it executed the script, since 1970; zero: not known.
+    std::chrono::microseconds clock{};
+    std::string holder; ///< the first bytes of the value
+    std::string text;
+
+    friend bool operator==(const answer&, const answer&) = default;
+};
+
+answer read_answer(const reply& said);
+
+} // namespace paddock::redis::rules

@@ -1,0 +1,115 @@
+#include "redis/rules/url.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+namespace paddock::redis::rules {
+
+namespace {
+
+constexpr std::string_view scheme = "redis://";
+constexpr int most_databases = 1 << 20;
+
+std::optional<std::string> decoded(std::string_view text) {
+    std::string out;
+    for (std::size_t n = 0; n < text.size(); ++n) {
+        unsigned value = static_cast<unsigned char>(text[n]);
+        if (text[n] == '%') {
+            const auto digits = text.substr(n + 1, 2);
+            const auto* const end = digits.data() + digits.size();
+            if (digits.size() < 2 || std::from_chars(digits.data(), end, value, 16).ptr != end)
+                return {};
+            n += 2;
+        }
+        out += static_cast<char>(value);
+    }
+    return out;
+}
+
+/// What an entry says, besides its host and port.
+struct extras {
+    std::optional<std::string> user, password;
+    std::optional<int> database;
+};
+
+std::string parse_credentials(std::string_view text, extras& out) {
+    const auto colon = text.find(':');
+    if (colon == text.npos) return "has a user without a password";
+    out.user = decoded(text.substr(0, colon));
+    out.password = decoded(text.substr(colon + 1));
+    if (!out.user || !out.password)
+        return "has a '%' without two hexadecimal digits in its credentials";
+    if (out.password->empty()) return "has an empty password";
+    return {};
+}
+
+std::string parse_database(std::string_view text, extras& out) {
+    if (text.empty()) return {};
+    int number = 0;
+    const auto* const end = text.data() + text.size();
+    const auto [read, problem] = std::from_chars(text.data(), end, number);
+    if (problem != std::errc{} || read != end || number < 0 || number > most_databases)
+        return "has the database '" + std::string(text) + "', which is not a number";
+    out.database = number;
+    return {};
+}
+
+std::string parse_entry(std::string_view entry, server& out, extras& with) {
+    if (entry.starts_with(scheme)) entry.remove_prefix(scheme.size());
+    std::string fault;
+    // A password may have an '@' in it.
+    if (const auto at = entry.rfind('@'); at != entry.npos) {
+        fault = parse_credentials(entry.substr(0, at), with);
+        entry.remove_prefix(at + 1);
+    }
+    if (!fault.empty()) return fault;
+    const auto slash = std::min(entry.find('/'), entry.size());
+    if (slash < entry.size()) fault = parse_database(entry.substr(slash + 1), with);
+    if (!fault.empty()) return fault;
+    paddock::rules::server place{{}, out.port};
+    fault = paddock::rules::parse_server(entry.substr(0, slash), place);
+    out.host = std::move(place.host);
+    out.port = place.port;
+    return fault;
+}
+
+std::string fault_of(const std::vector<server>& all) {
+    if (all.size() % 2 == 0)
+        return "has " + std::to_string(all.size()) +
+               " servers: a quorum needs an odd number of them, or one";
+    for (std::size_t n = 0; n < all.size(); ++n)
+        for (std::size_t other = 0; other < n; ++other)
+            if (all[n].host == all[other].host && all[n].port == all[other].port)
+                return "has the server " + all[n].host + ':' + std::to_string(all[n].port) +
+                       " twice";
+    return {};
+}
+
+} // namespace
+
+parsed_url parse_url(std::string_view text) {
+    parsed_url url;
+    if (!text.starts_with(scheme)) {
+        url.fault = "does not begin with 'redis://'";
+        return url;
+    }
+    extras first;
+    for (std::size_t start = 0; start <= text.size() && url.fault.empty();) {
+        const auto end = std::min(text.find(',', start), text.size());
+        server one;
+        extras with;
+        url.fault = parse_entry(text.substr(start, end - start), one, with);
+        if (url.servers.empty()) first = with;
+        one.user = with.password ? *with.user : first.user.value_or("");
+        one.password = with.password ? *with.password : first.password.value_or("");
+        one.database = with.database.value_or(first.database.value_or(0));
+        url.servers.push_back(std::move(one));
+        start = end + 1;
+    }
+    if (url.fault.empty()) url.fault = fault_of(url.servers);
+    return url;
+}
+
+} // namespace paddock::redis::rules

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace paddock::rules {
+
+/// The limit of a key in bytes.
+inline constexpr std::size_t longest_key = 4096;
+
+/// The limit of the name of a key's node in bytes.
+inline constexpr std::size_t longest_key_name = 200;
+
+/// Why a text cannot be a key; empty if it can.
+std::string key_fault(std::string_view key);
+
+/// The name of the node of a key without fault. The name is wire format: paddock/lock_family.hpp
+/// describes it. It has no fault, and different keys have different names.
+std::string node_name_of_key(std::string_view key);
+
+} // namespace paddock::rules

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace paddock::test {
+
+/// A private Redis server: a child process that listens only on the loopback interface, with its
+/// data in a temporary folder, without snapshots unless the arguments ask for them. It dies with
+/// this object, and with this process. Not thread-safe.
+class redis_server {
+public:
+    /// More arguments for redis-server, such as {"--appendonly", "yes"}. Returns when the server
+    /// answers; throws with the end of its log when it does not.
+    explicit redis_server(std::vector<std::string> arguments = {});
+    ~redis_server();
+
+    std::uint16_t port() const;
+
+    /// Ends the process like a power cut.
+    void kill();
+    /// Starts it again on the same port and folder, and waits until it answers.
+    void start();
+    /// While it is paused it keeps its connections and answers nothing.
+    void pause();
+    void resume();
+
+private:
+    struct state;
+    std::unique_ptr<state> state_;
+};
+
+} // namespace paddock::test

@@ -1,0 +1,207 @@
+// One attempt to get a lock on Redis: whom it asks, when it has the lock, and what it leaves
+// behind.
+
+#include "redis/rules/attempt.hpp"
+#include "redis/rules/pace.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+using namespace paddock;
+using namespace paddock::redis::rules;
+using namespace std::chrono_literals;
+
+namespace {
+
+using kind = answer::kind;
+using requests = attempt::requests;
+using servers = std::vector<int>;
+
+constexpr boot_clock::time_point asked{1000s};
+const lock_timing timing(30s);
+
+answer granted(std::int64_t token) {
+    answer out;
+    out.what = kind::granted;
+    out.token = token;
+    return out;
+}
+
+answer said(kind what, std::chrono::milliseconds left = 0ms, std::string holder = {}) {
+    answer out;
+    out.what = what;
+    out.left = left;
+    out.holder = std::move(holder);
+    return out;
+}
+
+const auto ours = lock_value(30s, "0123");
+
+struct stepped_attempt : attempt {
+    explicit stepped_attempt(std::size_t count, bool one_first = false)
+        : attempt(std::vector<bool>(count, true), one_first, timing, 5s) {}
+    requests hear(int server, const answer& what) { return answered(server, what, asked, asked); }
+};
+
+} // namespace
+
+TEST_CASE("one server grants alone, and its counter is the token") {
+    stepped_attempt a(1);
+    CHECK(a.start() == requests{{0}, {}, {}});
+    CHECK(a.hear(0, granted(7)) == requests{});
+    CHECK(a.now() == attempt::state::granted);
+    CHECK(a.token() == 7);
+    CHECK(a.result().valid_until() == asked + 27s);
+}
+
+TEST_CASE("a quorum is granted once its counters stand at the largest token") {
+    stepped_attempt a(3);
+    CHECK(a.start() == requests{{0, 1, 2}, {}, {}});
+    CHECK(a.hear(1, granted(5)) == requests{});
+    CHECK(a.hear(2, granted(9)) == requests{{}, {1}, {}});
+    CHECK(a.now() == attempt::state::asking);
+    CHECK(a.token() == 9);
+    CHECK(a.hear(0, granted(10)) == requests{{}, {0}, {}});
+    CHECK(a.hear(1, said(kind::renewed)) == requests{});
+    CHECK(a.now() == attempt::state::granted);
+    CHECK(a.token() == 9);
+}
+
+TEST_CASE("a key that is missing when its counter is raised is no vote") {
+    stepped_attempt a(3);
+    a.start();
+    a.hear(0, granted(1));
+    a.hear(1, granted(2));
+    CHECK(a.hear(2, said(kind::taken)) == requests{});
+    CHECK(a.hear(0, said(kind::set)) == requests{{}, {}, {0, 1}});
+    CHECK(a.now() == attempt::state::failed);
+}
+
+TEST_CASE("an attempt fails as soon as a quorum is impossible, and releases what it may have") {
+    stepped_attempt a(5);
+    a.start();
+    a.hear(0, granted(1));
+    a.hear(1, said(kind::taken));
+    a.hear(2, said(kind::young, 5s));
+    CHECK(a.now() == attempt::state::asking);
+    CHECK(a.hear(3, said(kind::refused)) == requests{{}, {}, {0, 3, 4}});
+    CHECK(a.now() == attempt::state::failed);
+    CHECK(a.hear(4, granted(1)) == requests{});
+}
+
+TEST_CASE("whether a server that is lost has set the key is unknown") {
+    stepped_attempt a(3);
+    a.start();
+    CHECK(a.unreachable(0) == requests{});
+    CHECK(a.unreachable(1) == requests{{}, {}, {0, 1, 2}});
+    stepped_attempt b(1);
+    CHECK(b.start().acquire == servers{0});
+    CHECK(b.give_up() == requests{{}, {}, {0}});
+    CHECK(b.now() == attempt::state::failed);
+    CHECK(b.give_up() == requests{});
+}
+
+TEST_CASE("without a quorum of reachable servers nobody is asked") {
+    attempt a({false, true, false}, false, timing, 5s);
+    CHECK(a.start() == requests{});
+    CHECK(a.now() == attempt::state::failed);
+    attempt b({false, true, true}, false, timing, 5s);
+    CHECK(b.start() == requests{{1, 2}, {}, {}});
+}
+
+TEST_CASE("a grant that took too long to be of use is given back") {
+    stepped_attempt a(1);
+    a.start();
+    CHECK(a.answered(0, granted(1), asked, asked + 23s) == requests{{}, {}, {0}});
+    CHECK(a.now() == attempt::state::failed);
+}
+
+TEST_CASE("one server is asked first, and the others once it has agreed") {
+    stepped_attempt a(3, true);
+    CHECK(a.start() == requests{{0}, {}, {}});
+    CHECK(a.hear(0, granted(1)) == requests{{1, 2}, {}, {}});
+    stepped_attempt b(3, true);
+    b.start();
+    CHECK(b.hear(0, said(kind::taken, 20s, ours)) == requests{});
+    CHECK(b.now() == attempt::state::failed);
+    CHECK(b.first_is_taken());
+    attempt c({false, true, true}, true, timing, 5s);
+    CHECK(c.start() == requests{{1}, {}, {}});
+}
+
+TEST_CASE("a first server that gives no answer of use is passed over") {
+    stepped_attempt a(3, true);
+    a.start();
+    CHECK(a.unreachable(0) == requests{{1}, {}, {}});
+    CHECK(a.hear(1, granted(1)) == requests{{2}, {}, {}});
+    stepped_attempt b(3, true);
+    b.start();
+    CHECK(b.hear(0, said(kind::young, 1s)) == requests{{1}, {}, {}});
+    CHECK_FALSE(b.first_is_taken());
+}
+
+// --- the pause before the next attempt ---
+
+namespace {
+
+pace::plan after(stepped_attempt& a, const std::vector<answer>& all, std::uint64_t random = 0) {
+    a.start();
+    for (std::size_t n = 0; n < all.size(); ++n)
+        a.hear(static_cast<int>(n), all[n]);
+    REQUIRE(a.now() == attempt::state::failed);
+    return pace(30s).after(a, 10ms, random);
+}
+
+pace::plan after(const std::vector<answer>& all, std::uint64_t random = 0) {
+    stepped_attempt a(all.size());
+    return after(a, all, random);
+}
+
+} // namespace
+
+TEST_CASE("behind a hold a waiter sleeps until the hold's quorum can end, but not for long") {
+    const auto left = [](std::chrono::milliseconds time) { return said(kind::taken, time, ours); };
+    CHECK(after({left(4s)}) == pace::plan{4s, false});
+    CHECK(after({left(25s)}) == pace::plan{10s, false});
+    CHECK(after({left(-1ms)}) == pace::plan{10s, false});
+    // Once one of three keys has expired, two are left; once the second has, there is no quorum.
+    stepped_attempt three(3);
+    CHECK(after(three, {left(2s), left(5s)}) == pace::plan{2s, false});
+    CHECK(after({left(4s)}, 7'000'000).sleep == 4s + 7ms);
+    CHECK(after({left(4s)}, 23'000'000).sleep == 4s + 3ms);
+}
+
+TEST_CASE("nobody tells of the release of another library's key") {
+    CHECK(after({said(kind::taken, 25s, "redis-py")}) == pace::plan{1s, false});
+    CHECK(after({said(kind::taken, -1ms, "")}) == pace::plan{1s, false});
+    CHECK(after({said(kind::taken, 300ms, "redis-py")}) == pace::plan{300ms, false});
+}
+
+TEST_CASE("behind a first server that is taken a waiter sleeps as behind a hold") {
+    stepped_attempt a(3, true);
+    CHECK(after(a, {said(kind::taken, 4s, ours)}) == pace::plan{4s, false});
+}
+
+TEST_CASE("a young server is asked again when it is of age") {
+    CHECK(after({said(kind::young, 400ms)}) == pace::plan{400ms, false});
+    CHECK(after({said(kind::young, 60s)}) == pace::plan{1s, false});
+}
+
+TEST_CASE("after a split vote the pauses double, and one server is asked first") {
+    pace calls(30s);
+    boot_clock::duration longest{};
+    for (int n = 1; n <= 20; ++n) {
+        stepped_attempt a(3);
+        a.start();
+        a.hear(0, said(kind::taken, 30s, lock_value(30s, "a")));
+        a.hear(1, said(kind::taken, 30s, lock_value(30s, "b")));
+        const auto most = std::min<boot_clock::duration>(10ms * (1 << std::min(n, 10)), 1s);
+        const auto plan = calls.after(a, 10ms, static_cast<std::uint64_t>(most.count()) - 1);
+        CHECK(plan.one_first);
+        CHECK(plan.sleep < most);
+        longest = std::max(longest, plan.sleep);
+    }
+    CHECK(longest > 900ms);
+}

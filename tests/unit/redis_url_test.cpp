@@ -1,0 +1,71 @@
+// The URL of one Redis server, or of several.
+
+#include "redis/rules/url.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+using namespace paddock::redis::rules;
+
+namespace {
+using all = std::vector<server>;
+
+all servers_of(const std::string& text) {
+    const auto url = parse_url(text);
+    CHECK(url.fault == "");
+    return url.servers;
+}
+
+std::string fault_of(const std::string& text) { return parse_url(text).fault; }
+} // namespace
+
+TEST_CASE("one server, with and without port, credentials and database") {
+    CHECK(servers_of("redis://host") == all{{"host", 6379, "", "", 0}});
+    CHECK(servers_of("redis://10.0.0.1:1/") == all{{"10.0.0.1", 1, "", "", 0}});
+    CHECK(servers_of("redis://[::1]:7000/15") == all{{"::1", 7000, "", "", 15}});
+    CHECK(servers_of("redis://user:secret@host:7000/2") ==
+          all{{"host", 7000, "user", "secret", 2}});
+    CHECK(servers_of("redis://:secret@host") == all{{"host", 6379, "", "secret", 0}});
+}
+
+TEST_CASE("several servers: what the first one says is true for those that do not say it") {
+    CHECK(servers_of("redis://u:p@a:1/3,b,redis://v:q@c/4") ==
+          all{{"a", 1, "u", "p", 3}, {"b", 6379, "u", "p", 3}, {"c", 6379, "v", "q", 4}});
+    CHECK(servers_of("redis://a,u:p@b,c") ==
+          all{{"a", 6379, "", "", 0}, {"b", 6379, "u", "p", 0}, {"c", 6379, "", "", 0}});
+    CHECK(servers_of("redis://h:1,h:2,h:3").size() == 3);
+}
+
+TEST_CASE("any byte can be in a password") {
+    CHECK(servers_of("redis://%75:a%2Cb%40%2f%00@h")[0].password ==
+          std::string("a,b@/") + std::string(1, '\0'));
+    CHECK(servers_of("redis://u:p@ss:w/rd@h")[0].password == "p@ss:w/rd");
+}
+
+TEST_CASE("a URL that is wrong says what is wrong with it") {
+    CHECK(fault_of("") == "does not begin with 'redis://'");
+    CHECK(fault_of("zk://a") == "does not begin with 'redis://'");
+    CHECK(fault_of("rediss://a") == "does not begin with 'redis://'");
+    CHECK(fault_of("redis://") == "has an empty entry or host");
+    CHECK(fault_of("redis://a,,b") == "has an empty entry or host");
+    CHECK(fault_of("redis://a,b,") == "has an empty entry or host");
+    CHECK(fault_of("redis://a b") == "has the host 'a b', which is not a valid host name");
+    CHECK(fault_of("redis://a:0").find("not a number from 1 to 65535") != std::string::npos);
+    CHECK(fault_of("redis://a:65536").find("not a number from 1 to 65535") != std::string::npos);
+    CHECK(fault_of("redis://a/x") == "has the database 'x', which is not a number");
+    CHECK(fault_of("redis://a/-1") == "has the database '-1', which is not a number");
+    CHECK(fault_of("redis://a/1/2") == "has the database '1/2', which is not a number");
+    CHECK(fault_of("redis://a,b") == "has 2 servers: a quorum needs an odd number of them, or one");
+    CHECK(fault_of("redis://a,b,c,d").find("has 4 servers") == 0);
+    CHECK(fault_of("redis://a:1,b,a:1") == "has the server a:1 twice");
+}
+
+TEST_CASE("what is wrong with credentials is said without them") {
+    CHECK(fault_of("redis://secret@a") == "has a user without a password");
+    CHECK(fault_of("redis://u:@a") == "has an empty password");
+    for (const auto* wrong : {"%", "%4", "%4g", "%-1", "% 1"})
+        CHECK(fault_of("redis://u:secret" + std::string(wrong) + "@a") ==
+              "has a '%' without two hexadecimal digits in its credentials");
+}
