@@ -1,7 +1,7 @@
 #pragma once
 
 #include "rules/outcome.hpp"
-#include "session/pending_call.hpp"
+#include "session/session_call.hpp"
 
 #include <paddock/error.hpp>
 
@@ -17,15 +17,15 @@ inline error_code zookeeper_error(int code) noexcept {
 
 /// An application call that consists of one request.
 template <typename... Result>
-class call final : public pending_call<Result...> {
+class call final : public session_call<Result...> {
 public:
     using read = std::function<std::tuple<Result...>(const native::reply&)>;
 
-    using pending_call<Result...>::client;
-    using pending_call<Result...>::open;
+    using session_call<Result...>::client;
+    using session_call<Result...>::open;
 
     call(std::shared_ptr<core> client, handler<void(error_code, Result...)>&& h)
-        : pending_call<Result...>(std::move(client), std::move(h)) {}
+        : session_call<Result...>(std::move(client), std::move(h)) {}
 
     /// Sends the request again if its answer is lost. For requests that change nothing.
     void repeatable() noexcept { repeatable_ = true; }
@@ -82,7 +82,7 @@ private:
     void fail(error_code why) {
         if (!open()) return;
         if (begun_ && on_failure) on_failure(why);
-        pending_call<Result...>::fail(why);
+        session_call<Result...>::fail(why);
     }
 
     void cancelled() override { fail(asio::error::operation_aborted); }

@@ -1,6 +1,6 @@
 #include "native/c_library.hpp"
 #include "session/make_core.hpp"
-#include "session/pending_call.hpp"
+#include "session/session_call.hpp"
 #include "support/asio_environment.hpp"
 
 #include <paddock/client.hpp>
@@ -60,11 +60,11 @@ namespace {
 
 /// Waits for a state other than `seen` that meets the condition.
 template <typename... Result>
-class state_wait final : public detail::pending_call<Result...> {
+class state_wait final : public detail::session_call<Result...> {
 public:
     using condition = error_code (*)(const detail::core&, client_state, bool& met);
-    using detail::pending_call<Result...>::pending_call;
-    using detail::pending_call<Result...>::client;
+    using detail::session_call<Result...>::session_call;
+    using detail::session_call<Result...>::client;
 
     void wait(client_state seen, condition check,
               std::optional<std::chrono::nanoseconds> limit = std::nullopt) {

@@ -6,33 +6,26 @@
 namespace paddock::detail {
 
 namespace {
-/// The value of pending_releases_ after end_releases().
-struct releases_ended_mark final : releasable {
-    void release_on_strand() override {}
-} releases_ended;
-
 /// The bytes of a SetWatches request besides its paths.
 constexpr std::size_t request_envelope = 64;
 } // namespace
 
 core::core(asio::any_io_executor io, world outside, std::vector<native::server_address> servers,
            std::string root, client_options options)
-    : io_(std::move(io))
-    , env_(std::move(outside.env))
+    : client_base(std::move(io), std::move(outside.env), outside.clock)
     , make_calls_(std::move(outside.make_calls))
-    , clock_(outside.clock)
     , servers_(std::move(servers))
     , root_(std::move(root))
     , options_(std::move(options))
-    , lease_({*env_, clock_, dispatcher_, log_, [this] { change_server(); }}, options_.lease)
-    , dispatcher_(*env_,
+    , lease_({env(), clock(), dispatcher_, log_, [this] { change_server(); }}, options_.lease)
+    , dispatcher_(env(),
                   {options_.budgets.requests_in_flight, options_.budgets.request_bytes_in_flight},
                   lease_)
     , watches_(dispatcher_, std::min(options_.budgets.watched_path_bytes,
                                      options_.max_request_bytes - request_envelope))
     , nodes_(std::min(options_.budgets.node_path_bytes, options_.max_request_bytes))
-    , sweeper_(*env_, dispatcher_, claims_, nodes_, log_)
-    , young_holds_(*env_) {}
+    , sweeper_(env(), dispatcher_, claims_, nodes_, log_)
+    , young_holds_(env()) {}
 
 core::~core() { stop_pump(); }
 
@@ -45,7 +38,7 @@ void core::open_session() {
         .servers = servers_, .session_timeout = options_.session_timeout, .auth = {}};
     for (const auto& credentials : options_.auth)
         how.auth.push_back({"digest", credentials.user + ':' + credentials.password});
-    pump_ = std::make_shared<native::pump>(*env_, make_calls_(), std::move(how), *this);
+    pump_ = std::make_shared<native::pump>(env(), make_calls_(), std::move(how), *this);
     pump_->start();
 }
 
@@ -114,7 +107,7 @@ void core::on_disconnected() noexcept {
 
 void core::on_session_ended(error_code why) noexcept {
     // Not from within the pump's own turn: it is about to be destroyed.
-    env_->post([self = shared_from_this(), why] {
+    env().post([self = shared_from_this(), why] {
         if (self->closed()) return;
         if (why == errc::session_expired)
             self->next_epoch();
@@ -144,7 +137,7 @@ void core::on_watch(native::watch_type type, std::string_view path) noexcept {
 
 void core::close(error_code why) {
     if (closed()) return;
-    close_reason_ = why;
+    begin_close(why);
     session_.store(0, std::memory_order_release);
     timeout_.store(0, std::memory_order_release);
     set_state(client_state::closed);
@@ -155,13 +148,15 @@ void core::close(error_code why) {
     young_holds_.clear();
     notify([why](session_listener& listener) { listener.on_closed(why); });
     sweeper_.on_session_ended(why);
-    end_releases();
-    if (wakeup_) wakeup_->stop();
+    end_holds();
     state_waiters_.clear();
-    if (pump_)
-        pump_->end_session([self = shared_from_this()] { self->end(); });
-    else
-        end();
+    if (!pump_) return end();
+    pump_->end_session([self = shared_from_this()] { self->on_pump_ended(); });
+}
+
+void core::on_pump_ended() {
+    pump_.reset();
+    end();
 }
 
 void core::change_server() {
@@ -172,74 +167,12 @@ void core::change_server() {
 }
 
 void core::trouble(trouble_kind kind, std::string_view what) noexcept {
-    if (env_) log_.write(kind, what, env_->now());
+    if (has_context()) log_.write(kind, what, env().now());
 }
 
-void core::prepare_releases() {
-    if (!wakeup_) wakeup_ = env_->make_wakeup([this] { run_pending_releases(); });
-}
-
-void core::release_later(std::shared_ptr<releasable> what) noexcept {
-    auto* const raw = what.get();
-    raw->self_ = std::move(what);
-    auto* newest = pending_releases_.load();
-    do {
-        if (newest == &releases_ended) { // after end_releases(): only destroy it
-            const auto last = std::move(raw->self_);
-            return;
-        }
-        raw->next_ = newest;
-    } while (!pending_releases_.compare_exchange_weak(newest, raw));
-    if (!newest) wakeup_->notify();
-}
-
-void core::run_pending_releases() noexcept {
-    if (pending_releases_.load() != &releases_ended) take(pending_releases_.exchange(nullptr));
-}
-
-void core::end_releases() noexcept { take(pending_releases_.exchange(&releases_ended)); }
-
-/// Releases the objects in the order of release_later().
-void core::take(releasable* newest) noexcept {
-    releasable* oldest = nullptr;
-    while (newest) {
-        auto* const next = std::exchange(newest->next_, oldest);
-        oldest = std::exchange(newest, next);
-    }
-    while (oldest) {
-        const auto self = std::move(oldest->self_);
-        oldest = std::exchange(oldest->next_, nullptr);
-        if (!closed()) self->release_on_strand();
-    }
-}
-
-void core::when_ended(unique_function<void()> done) {
-    if (ended_)
-        done();
-    else
-        end_callbacks_.push_back(std::move(done));
-}
-
-void core::end() {
-    ended_ = true;
-    pump_.reset();
-    for (auto& done : std::exchange(end_callbacks_, {}))
-        done();
-}
-
-void core::after_fork() noexcept {
-    env_->after_fork();
-    close(errc::closed);
-}
-
-void core::shutdown() noexcept {
-    close(errc::closed);
+void core::drop_connections() noexcept {
     stop_pump();
     services_.clear();
-    std::unique_lock lock(context_mutex_);
-    io_ = {};
-    const auto last = std::move(env_);
-    lock.unlock(); // the tasks that it destroys may post
 }
 
 } // namespace paddock::detail

@@ -1,12 +1,13 @@
 #pragma once
 
+#include "client/client_base.hpp"
+#include "client/trouble_log.hpp"
 #include "native/pump.hpp"
 #include "rules/claims.hpp"
 #include "session/budget.hpp"
 #include "session/dispatcher.hpp"
 #include "session/lease.hpp"
 #include "session/sweeper.hpp"
-#include "session/trouble_log.hpp"
 #include "session/watch_table.hpp"
 #include "session/young_holds.hpp"
 #include "support/environment.hpp"
@@ -20,7 +21,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <typeindex>
 #include <typeinfo>
@@ -39,19 +39,6 @@ public:
     virtual void on_closed(error_code why) = 0;
 };
 
-/// An object that a destructor releases from any thread without allocating. It contains the list's
-/// link, and the reference that keeps it alive until the strand releases it.
-class releasable {
-public:
-    virtual ~releasable() = default;
-    virtual void release_on_strand() = 0; ///< on the strand
-
-private:
-    friend class core;
-    std::shared_ptr<releasable> self_;
-    releasable* next_ = nullptr;
-};
-
 /// The outside of a core; a simulation has its own.
 struct world {
     std::unique_ptr<environment> env;
@@ -62,18 +49,15 @@ struct world {
 
 /// The inside of a client: one ensemble, one session after the other. All methods on the strand,
 /// but for those said to be for any thread.
-class core final : public native::pump_user, public std::enable_shared_from_this<core> {
+class core final : public client_base,
+                   public native::pump_user,
+                   public std::enable_shared_from_this<core> {
 public:
     core(asio::any_io_executor io, world outside, std::vector<native::server_address> servers,
          std::string root, client_options options);
-    ~core();
+    ~core() override;
 
     // Any thread.
-    /// No executor after the end of the execution context.
-    asio::any_io_executor get_executor() const {
-        const std::lock_guard lock(context_mutex_);
-        return io_;
-    }
     client_state state() const noexcept { return state_.load(std::memory_order_acquire); }
     std::uint64_t epoch() const noexcept { return epoch_.load(std::memory_order_acquire); }
     std::int64_t session_id() const noexcept { return session_.load(std::memory_order_acquire); }
@@ -83,23 +67,14 @@ public:
     const client_options& options() const noexcept { return options_; }
     const std::string& root() const noexcept { return root_; }
     const std::vector<native::server_address>& servers() const noexcept { return servers_; }
-    void post(unique_function<void()> task) {
-        const std::lock_guard lock(context_mutex_);
-        if (env_) env_->post(std::move(task)); // else the execution context is gone
-    }
-    /// Calls release_on_strand() on the strand; after the end of the client it only destroys the
-    /// object.
-    void release_later(std::shared_ptr<releasable> what) noexcept;
 
     // Strand only.
-    environment& env() noexcept { return *env_; }
     class dispatcher& dispatcher() noexcept {
         return dispatcher_;
     }
     class lease& lease() noexcept {
         return lease_;
     }
-    lease_term::clock clock() const noexcept { return clock_; }
     watch_table& watches() noexcept { return watches_; }
     class sweeper& sweeper() noexcept {
         return sweeper_;
@@ -111,15 +86,11 @@ public:
     }
 
     /// Opens the first session; no effect later.
-    void start();
+    void start() override;
     /// Drops the connection if another server is known.
     void change_server();
-    bool closed() const noexcept { return state() == client_state::closed; }
-    error_code close_reason() const noexcept { return close_reason_; }
     /// Completes all operations with `why`, then ends the session if there is a connection.
-    void close(error_code why);
-    /// Calls back when the server has closed the connection, or the wait for that has ended.
-    void when_ended(unique_function<void()> done);
+    void close(error_code why) override;
     void trouble(trouble_kind kind, std::string_view what) noexcept;
 
     /// Calls back with every state that is not `seen`, the present one included, until it returns
@@ -127,12 +98,6 @@ public:
     using state_waiter_id = std::uint64_t; ///< 0: none
     state_waiter_id when_not(client_state seen, unique_function<bool(client_state)> changed);
     void stop_waiting(state_waiter_id id) { state_waiters_.erase(id); }
-
-    /// Call before the first guard exists; release_later() needs it.
-    void prepare_releases();
-    /// Releases all objects that release_later() has received. A lock call runs it first, so that
-    /// it finds the locks of destroyed guards free.
-    void run_pending_releases() noexcept;
 
     /// The client's one object of this type, as with asio::use_service(): the first call makes it,
     /// with the core as its argument. It receives the session's events
@@ -145,11 +110,6 @@ public:
     }
     /// The listener receives the session's events as long as it lives.
     void listen(std::weak_ptr<session_listener> listener);
-
-    /// The execution context is being destroyed: destroys what belongs to it.
-    void shutdown() noexcept;
-    /// In a forked child, after notify_fork: closes the client, and sends nothing.
-    void after_fork() noexcept;
 
     // From the pump.
     void on_connected(std::uint64_t connection) noexcept override;
@@ -170,18 +130,13 @@ private:
     void open_session();
     void next_epoch();
     void stop_pump() noexcept;
+    void on_pump_ended();
     void set_state(client_state next);
-    void end();
-    void end_releases() noexcept;
-    void take(releasable* newest) noexcept;
+    void drop_connections() noexcept override;
     template <typename Event>
     void notify(Event event);
 
-    mutable std::mutex context_mutex_; ///< the strand changes io_ and env_ under it, in shutdown()
-    asio::any_io_executor io_;
-    std::unique_ptr<environment> env_;
     std::function<std::unique_ptr<native::calls>()> make_calls_;
-    lease_term::clock clock_;
     std::vector<native::server_address> servers_;
     std::string root_;
     client_options options_;
@@ -191,7 +146,6 @@ private:
     std::atomic<std::uint64_t> epoch_{0};
     std::atomic<std::int64_t> session_{0};
     std::atomic<std::int64_t> timeout_{0};
-    error_code close_reason_;
     state_waiters state_waiters_;
     state_waiter_id last_state_waiter_ = 0;
 
@@ -206,13 +160,6 @@ private:
     std::map<std::type_index, std::unique_ptr<session_listener>> services_;
     std::vector<std::weak_ptr<session_listener>> listeners_; ///< besides the services
     std::size_t tidy_listeners_at_ = 64;
-
-    /// The newest object in the list; &releases_ended after end_releases(): from then on the thread
-    /// that releases an object destroys it.
-    std::atomic<releasable*> pending_releases_{nullptr};
-    std::unique_ptr<wakeup> wakeup_; ///< never reset: any thread may use it
-    bool ended_ = false;
-    std::vector<unique_function<void()>> end_callbacks_;
 };
 
 } // namespace paddock::detail

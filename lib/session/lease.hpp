@@ -1,9 +1,9 @@
 #pragma once
 
+#include "client/lease_term.hpp"
+#include "client/trouble_log.hpp"
 #include "rules/lease_clock.hpp"
 #include "session/dispatcher.hpp"
-#include "session/lease_term.hpp"
-#include "session/trouble_log.hpp"
 #include "support/environment.hpp"
 #include "support/function.hpp"
 

@@ -1,8 +1,8 @@
 #include "session/make_core.hpp"
 
+#include "client/shutdown_service.hpp"
 #include "rules/paths.hpp"
 #include "rules/servers.hpp"
-#include "session/shutdown_service.hpp"
 #include "support/argument.hpp"
 
 #include <boost/asio/ip/address.hpp>

@@ -1,10 +1,10 @@
 #pragma once
 
+#include "client/trouble_log.hpp"
 #include "native/calls.hpp"
 #include "rules/claims.hpp"
 #include "session/budget.hpp"
 #include "session/dispatcher.hpp"
-#include "session/trouble_log.hpp"
 #include "support/environment.hpp"
 
 #include <paddock/error.hpp>

@@ -47,7 +47,7 @@ void watch_latch::settle(error_code why, watch_event what) {
     if (call_) call_->complete(why, what);
 }
 
-void watch_latch::take(pending_call_ptr<watch_event> call) {
+void watch_latch::take(session_call_ptr<watch_event> call) {
     stop_waiting();
     if (core_->closed() && !outcome_) settle(core_->close_reason(), watch_event{});
     if (outcome_) return call->complete(outcome_->first, outcome_->second);

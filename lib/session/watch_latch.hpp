@@ -1,6 +1,6 @@
 #pragma once
 
-#include "session/pending_call.hpp"
+#include "session/session_call.hpp"
 
 #include <paddock/watch.hpp>
 
@@ -33,7 +33,7 @@ public:
     /// As read_failed(), for a read that is not sent; no effect if use() was called before.
     void read_refused(error_code why);
     /// Completes the call with the outcome, at once or when there is one.
-    void take(pending_call_ptr<watch_event> call);
+    void take(session_call_ptr<watch_event> call);
     void stop_waiting();
     void disarm();
 
@@ -47,7 +47,7 @@ private:
     bool used_ = false;
     std::optional<outcome> outcome_;
     std::atomic<bool> happened_{false};
-    pending_call_ptr<watch_event> call_;
+    session_call_ptr<watch_event> call_;
 };
 
 } // namespace paddock::detail

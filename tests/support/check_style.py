@@ -18,8 +18,9 @@ BELOW = {
     "support": set(),
     "rules": {"support"},
     "native": {"support"},
-    "session": {"rules", "native", "support"},
-    "queue": {"session", "rules", "native", "support"},
+    "client": {"rules", "support"},
+    "session": {"client", "rules", "native", "support"},
+    "queue": {"session", "client", "rules", "native", "support"},
 }
 BELOW["locks/call"] = {"queue"} | BELOW["queue"]
 BELOW["locks/fair"] = {"locks/call"} | BELOW["locks/call"]

@@ -1,6 +1,6 @@
 // The lease of a session, step by step: what extends it, and what its end means.
 
-#include "locks/call/hold.hpp"
+#include "locks/call/node_hold.hpp"
 #include "support/session_stage.hpp"
 
 #include <paddock/guard.hpp>
@@ -31,8 +31,8 @@ struct lease_stage : session_stage {
     using session_stage::session_stage;
 
     std::shared_ptr<detail::hold> hold() {
-        return std::make_shared<detail::hold>(core, std::make_shared<nothing>(), "/n",
-                                              fencing_token{1, 0});
+        return std::make_shared<detail::node_hold>(core, std::make_shared<nothing>(), "/n",
+                                                   fencing_token{1, 0});
     }
     boot_clock::duration left() const { return core->lease().term()->until() - env->now(); }
     /// One request, and its answer after a while.

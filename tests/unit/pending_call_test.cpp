@@ -1,6 +1,6 @@
 // The lifetime of an application's call, from its start to its one completion.
 
-#include "session/pending_call.hpp"
+#include "session/session_call.hpp"
 #include "support/session_stage.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
@@ -14,7 +14,7 @@ using namespace paddock::test;
 
 namespace {
 
-using one_call = detail::pending_call<int>;
+using one_call = detail::session_call<int>;
 
 /// A client, and the outcomes of its calls.
 struct call_stage : session_stage {
@@ -173,7 +173,7 @@ TEST_CASE("a task that the world refuses may post another when it is destroyed")
 }
 
 TEST_CASE("a derived call decides what its cancellation does, as long as it waits") {
-    struct stubborn final : detail::pending_call<int> {
+    struct stubborn final : detail::session_call<int> {
         using pending_call::pending_call;
         void cancelled() override { ++heard; }
         int heard = 0;

@@ -1,8 +1,8 @@
 // How trouble is logged: where, and how often.
 
+#include "client/trouble_log.hpp"
 #include "rules/trouble_limit.hpp"
 #include "session/core.hpp"
-#include "session/trouble_log.hpp"
 #include "support/captured_clog.hpp"
 #include "support/fake_environment.hpp"
 #include "support/scripted_calls.hpp"

@@ -4,7 +4,6 @@
 #include "rules/request_bytes.hpp"
 #include "support/argument.hpp"
 
-#include <chrono>
 #include <string>
 
 namespace paddock::detail {
@@ -32,22 +31,6 @@ void check_text(std::string_view argument, std::string_view text) {
 void check_node(std::string_view options, const acl& entries, std::string_view label) {
     check_acl(std::string(options) + "::acl", entries);
     check_text(std::string(options) + "::label", label);
-}
-
-void check_hold_limit(std::string_view options, const hold_limit& limit) {
-    const auto check = [options](std::string_view member, std::chrono::milliseconds time) {
-        if (time.count() < 0)
-            throw bad_argument(std::string(options) + "::hold_limit." + std::string(member),
-                               "is negative");
-        if (time > std::chrono::hours(24 * 365))
-            throw bad_argument(std::string(options) + "::hold_limit." + std::string(member),
-                               "is longer than a year");
-    };
-    check("longest", limit.longest);
-    check("grace", limit.grace);
-    if (limit.grace.count() > 0 && limit.longest.count() == 0)
-        throw bad_argument(std::string(options) + "::hold_limit.grace",
-                           "requires hold_limit.longest");
 }
 
 } // namespace paddock::detail

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "client/arguments.hpp"
+
 #include <paddock/options.hpp>
 #include <paddock/znode.hpp>
 
@@ -23,7 +25,5 @@ void check_acl(std::string_view argument, const acl& entries);
 void check_text(std::string_view argument, std::string_view text);
 /// Checks the members `acl` and `label` of the struct `options`.
 void check_node(std::string_view options, const acl& entries, std::string_view label);
-/// Checks the member `hold_limit` of the struct `options`.
-void check_hold_limit(std::string_view options, const hold_limit& limit);
 
 } // namespace paddock::detail

@@ -6,7 +6,7 @@
 #include "rules/paths.hpp"
 #include "session/call.hpp"
 #include "session/listing.hpp"
-#include "session/pending_call.hpp"
+#include "session/session_call.hpp"
 
 #include <algorithm>
 #include <utility>

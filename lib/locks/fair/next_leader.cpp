@@ -4,7 +4,7 @@
 #include "rules/paths.hpp"
 #include "session/call.hpp"
 #include "session/listing.hpp"
-#include "session/pending_call.hpp"
+#include "session/session_call.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -16,7 +16,7 @@ namespace {
 /// One call of next_leader(). It lists the directory, then reads and watches the first node, or
 /// watches the directory if there is no node; an event starts it again. Each watch enters the table
 /// before the read that arms it is sent.
-class next_leader_call final : public pending_call<std::optional<contender>> {
+class next_leader_call final : public session_call<std::optional<contender>> {
 public:
     next_leader_call(std::shared_ptr<const fair_lock> of,
                      handler<void(error_code, std::optional<contender>)>&& h, fencing_token seen)

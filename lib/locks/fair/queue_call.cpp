@@ -16,7 +16,7 @@ void queue_call::enter(const fair_lock& lock) {
 
 void queue_call::complete(error_code why, guard granted) {
     const auto by = std::exchange(follower_, {});
-    if (!by) return lock_call::complete(why, std::move(granted));
+    if (!by) return node_call::complete(why, std::move(granted));
     queue_->observe(false);
     by->completed(why, std::move(granted));
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "locks/call/hold.hpp"
-#include "locks/call/lock_call.hpp"
+#include "locks/call/node_call.hpp"
+#include "locks/call/node_hold.hpp"
 #include "locks/fair/fair_lock.hpp"
 #include "queue/lock_queue.hpp"
 
@@ -26,7 +26,7 @@ public:
 
 /// A lock call that joins a fair queue as one contender, and after the grant the resource of its
 /// hold. It reports either to a user's handler or, without one, to a follower.
-class queue_call : public queue_user, public held_resource, public lock_call<guard> {
+class queue_call : public queue_user, public held_resource, public node_call<guard> {
 public:
     /// Begins a call without a handler; on the strand of an open client, instead of start().
     void follow(std::shared_ptr<call_follower> by);
@@ -35,12 +35,12 @@ public:
     /// Finds the holder of the lock; the first one if there are several. Any thread.
     virtual void find_holder(handler<void(error_code, std::optional<contender>)> h) const = 0;
 
-    bool open() const noexcept override { return follower_ || lock_call::open(); }
+    bool open() const noexcept override { return follower_ || node_call::open(); }
     void complete(error_code why, guard granted) override;
     void queue_changed() override;
 
 protected:
-    using lock_call::lock_call;
+    using node_call::node_call;
 
     /// Called by join() first.
     void enter(const fair_lock& lock);

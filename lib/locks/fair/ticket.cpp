@@ -34,7 +34,7 @@ void ticket::start_holder(detail::handler<void(error_code, std::optional<contend
 namespace {
 
 /// One call of next_change().
-class position_call final : public detail::pending_call<std::size_t> {
+class position_call final : public detail::session_call<std::size_t> {
 public:
     position_call(std::shared_ptr<detail::ticket_state> of,
                   detail::handler<void(error_code, std::size_t)>&& h)

@@ -4,7 +4,7 @@
 
 namespace paddock::detail {
 
-void ticket_state::enqueue(pending_call_ptr<ticket> call) {
+void ticket_state::enqueue(session_call_ptr<ticket> call) {
     client()->prepare_releases();
     enqueue_call_ = std::move(call);
     contender_->follow(shared_from_this());
@@ -17,7 +17,7 @@ void ticket_state::position_known(std::size_t ahead) {
     if (changed) end_position_calls({});
 }
 
-void ticket_state::when_changed(pending_call_ptr<std::size_t> call, std::size_t seen) {
+void ticket_state::when_changed(session_call_ptr<std::size_t> call, std::size_t seen) {
     if (failure_) return call->fail(*failure_);
     if (delivered_) return call->fail(asio::error::operation_aborted);
     if (seen != position()) return call->complete({}, position());
@@ -25,7 +25,7 @@ void ticket_state::when_changed(pending_call_ptr<std::size_t> call, std::size_t 
     if (position_calls_.size() == 1) contender_->watch_first(true);
 }
 
-void ticket_state::forget(const pending_call<std::size_t>& call) {
+void ticket_state::forget(const session_call<std::size_t>& call) {
     const auto erased =
         std::erase_if(position_calls_, [&](const auto& one) { return one.get() == &call; });
     if (erased > 0 && position_calls_.empty()) contender_->watch_first(false);
@@ -44,7 +44,7 @@ void ticket_state::completed(error_code why, guard granted) {
     });
 }
 
-void ticket_state::deliver(pending_call_ptr<guard> call) {
+void ticket_state::deliver(session_call_ptr<guard> call) {
     if (failure_) return call->fail(*failure_);
     acquired_call_ = std::move(call);
     try_deliver();

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "locks/fair/queue_call.hpp"
-#include "session/pending_call.hpp"
+#include "session/session_call.hpp"
 
 #include <paddock/ticket.hpp>
 
@@ -31,13 +31,13 @@ public:
     }
 
     /// Joins the queue, and completes the call when the position is known.
-    void enqueue(pending_call_ptr<ticket> call);
+    void enqueue(session_call_ptr<ticket> call);
     /// Completes the call when the position differs from `seen`.
-    void when_changed(pending_call_ptr<std::size_t> call, std::size_t seen);
+    void when_changed(session_call_ptr<std::size_t> call, std::size_t seen);
     /// Removes a cancelled call.
-    void forget(const pending_call<std::size_t>& call);
+    void forget(const session_call<std::size_t>& call);
     /// Completes the call with the guard after the grant.
-    void deliver(pending_call_ptr<guard> call);
+    void deliver(session_call_ptr<guard> call);
     /// Leaves the queue, or releases the hold.
     void leave(error_code why);
     void release_on_strand() override { leave(asio::error::operation_aborted); }
@@ -52,9 +52,9 @@ private:
     void end_position_calls(error_code why);
 
     const std::shared_ptr<queue_call> contender_;
-    pending_call_ptr<ticket> enqueue_call_; ///< null once completed
-    pending_call_ptr<guard> acquired_call_; ///< null once completed
-    std::vector<pending_call_ptr<std::size_t>> position_calls_;
+    session_call_ptr<ticket> enqueue_call_; ///< null once completed
+    session_call_ptr<guard> acquired_call_; ///< null once completed
+    std::vector<session_call_ptr<std::size_t>> position_calls_;
     std::atomic<std::size_t> position_{0};
     std::optional<error_code> failure_;
     std::optional<guard> granted_; ///< until it is delivered
@@ -63,10 +63,10 @@ private:
 
 /// A call on a ticket. A cancellation leaves the queue.
 template <typename Result>
-class ticket_call final : public pending_call<Result> {
+class ticket_call final : public session_call<Result> {
 public:
     ticket_call(std::shared_ptr<ticket_state> of, handler<void(error_code, Result)>&& h)
-        : pending_call<Result>(of->client(), std::move(h)), of_(std::move(of)) {}
+        : session_call<Result>(of->client(), std::move(h)), of_(std::move(of)) {}
 
 private:
     void cancelled() override {

@@ -3,7 +3,7 @@
 #include "locks/fair/fair_lock.hpp"
 #include "locks/mutex/mutex_call.hpp"
 #include "rules/keys.hpp"
-#include "session/pending_call.hpp"
+#include "session/session_call.hpp"
 
 #include <paddock/contender.hpp>
 #include <paddock/guard.hpp>

@@ -64,8 +64,9 @@ void election::start_try_campaign_for(detail::handler<void(error_code, guard)> h
         ->start(limit);
 }
 
-void election::start_set_id(detail::handler<void(error_code)> h, impl_ptr impl, hold_ptr held,
+void election::start_set_id(detail::handler<void(error_code)> h, impl_ptr impl, hold_ptr of,
                             std::string id) {
+    const auto held = std::dynamic_pointer_cast<detail::node_hold>(std::move(of));
     const auto c = std::make_shared<detail::call<>>(impl->client, std::move(h));
     const bool here = held && held->client() == impl->client &&
                       rules::parent(held->full_path()) == impl->directory &&

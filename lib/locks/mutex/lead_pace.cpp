@@ -1,6 +1,6 @@
 #include "locks/mutex/lead_pace.hpp"
 
-#include "session/pending_call.hpp"
+#include "session/session_call.hpp"
 
 #include <paddock/detail/access.hpp>
 #include <paddock/detail/initiate.hpp>
@@ -35,7 +35,7 @@ std::string text_of(const std::exception_ptr& failure, bool lost) {
 }
 
 /// Completes after the pause, or when the client closes.
-class pause_call final : public pending_call<> {
+class pause_call final : public session_call<> {
 public:
     using pending_call::pending_call;
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "locks/call/hold.hpp"
+#include "client/hold.hpp"
 #include "locks/fair/fair_lock.hpp"
 #include "native/backoff.hpp"
 

@@ -37,8 +37,8 @@ void mutex_call::join_queue() {
 void mutex_call::granted(const std::string& path, const fencing_token& token) {
     lock_->client->prepare_releases();
     const auto held =
-        std::make_shared<hold>(lock_->client, self(), path, token,
-                               lock_->names.has_shared() && as_ == rules::role::exclusive);
+        std::make_shared<node_hold>(lock_->client, self(), path, token,
+                                    lock_->names.has_shared() && as_ == rules::role::exclusive);
     held->limit(lock_->hold_limit, lock_->client->env().now());
     hold_ = held;
     finish({}, access::make<guard>(held));

@@ -45,7 +45,7 @@ private:
     std::shared_ptr<const fair_lock> lock_;
     rules::role as_;
     std::shared_ptr<reservation> reservation_;
-    std::weak_ptr<hold> hold_;
+    std::weak_ptr<node_hold> hold_;
 };
 
 /// One call of enqueue().

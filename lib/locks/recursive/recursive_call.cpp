@@ -8,7 +8,7 @@ namespace paddock::detail {
 
 recursive_call::recursive_call(std::shared_ptr<recursive_lock> what, owner by,
                                handler<void(error_code, guard)>&& h, kind how, rules::role as)
-    : lock_call(what->terms->client, std::move(h), how)
+    : node_call(what->terms->client, std::move(h), how)
     , lock_(std::move(what))
     , owner_(by)
     , as_(as) {}

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "locks/call/lock_call.hpp"
+#include "locks/call/node_call.hpp"
 #include "locks/fair/fair_lock.hpp"
 
 #include <paddock/recursive_mutex.hpp>
@@ -20,7 +20,7 @@ struct recursive_lock {
 };
 
 /// One call of such a mutex.
-class recursive_call final : public lock_call<guard> {
+class recursive_call final : public node_call<guard> {
 public:
     recursive_call(std::shared_ptr<recursive_lock> what, owner by,
                    handler<void(error_code, guard)>&& h, kind how,

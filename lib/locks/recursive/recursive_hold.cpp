@@ -121,15 +121,15 @@ void recursive_hold::granted(const std::string& path, const fencing_token& token
 }
 
 void recursive_hold::add_guard(const caller& call) {
-    std::erase_if(holds_, [](const std::weak_ptr<hold>& one) {
+    std::erase_if(holds_, [](const std::weak_ptr<node_hold>& one) {
         const auto held = one.lock();
         return !held || held->ended();
     });
     const bool exclusive = call->as() == rules::role::exclusive;
     auto& of = exclusive ? exclusive_ : shared_;
     const std::shared_ptr<held_resource> resource(shared_from_this(), &of);
-    const auto another = std::make_shared<hold>(lock_->terms->client, resource, path_,
-                                                exclusive ? token_ : fencing_token());
+    const auto another = std::make_shared<node_hold>(lock_->terms->client, resource, path_,
+                                                     exclusive ? token_ : fencing_token());
     another->limit(lock_->terms->hold_limit, granted_at_);
     if (revoke_requested_) another->request_revoke();
     holds_.push_back(another);

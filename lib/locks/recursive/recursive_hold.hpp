@@ -1,6 +1,6 @@
 #pragma once
 
-#include "locks/call/hold.hpp"
+#include "locks/call/node_hold.hpp"
 #include "locks/recursive/recursive_call.hpp"
 #include "queue/lock_queue.hpp"
 
@@ -78,7 +78,7 @@ private:
     fencing_token token_;
     boot_clock::time_point granted_at_;
     share exclusive_{*this}, shared_{*this};
-    std::vector<std::weak_ptr<hold>> holds_; ///< the holds of the guards
+    std::vector<std::weak_ptr<node_hold>> holds_; ///< the holds of the guards
     bool downgrading_ = false;
     /// Of the unlock() of the exclusive guard with which the downgrade began.
     std::vector<unique_function<void(error_code)>> downgrade_waits_;

@@ -4,7 +4,7 @@
 #include "rules/outcome.hpp"
 #include "rules/paths.hpp"
 #include "session/call.hpp"
-#include "session/pending_call.hpp"
+#include "session/session_call.hpp"
 
 #include <utility>
 
@@ -43,7 +43,7 @@ void make_counter(core& client, std::shared_ptr<const semaphore_lock> of, lane w
 /// One call of set_permits().
 class setting final : public std::enable_shared_from_this<setting> {
 public:
-    setting(std::shared_ptr<const semaphore_lock> of, std::int32_t permits, pending_call_ptr<> call)
+    setting(std::shared_ptr<const semaphore_lock> of, std::int32_t permits, session_call_ptr<> call)
         : lock_(std::move(of)), permits_(permits), call_(std::move(call)) {}
 
     void set() {
@@ -85,7 +85,7 @@ private:
 
     std::shared_ptr<const semaphore_lock> lock_;
     std::int32_t permits_;
-    pending_call_ptr<> call_;
+    session_call_ptr<> call_;
 };
 
 } // namespace

@@ -104,7 +104,7 @@ private:
 
     std::shared_ptr<rearming_watch> directory_watch_, counter_watch_;
     std::map<rules::node_id, std::shared_ptr<rearming_watch>> own_;
-    std::weak_ptr<hold> hold_;
+    std::weak_ptr<node_hold> hold_;
     std::vector<std::string> paths_; ///< of the permit nodes of the hold
 };
 

@@ -3,7 +3,7 @@
 #include "locks/fair/contenders.hpp"
 #include "locks/semaphore/permit_counter.hpp"
 #include "session/call.hpp"
-#include "session/pending_call.hpp"
+#include "session/session_call.hpp"
 
 #include <utility>
 
@@ -27,11 +27,11 @@ void read_holders(const semaphore_lock& of, unique_function<void(error_code, con
 
 /// One call of state(): three reads at the same time.
 struct overview : std::enable_shared_from_this<overview> {
-    overview(std::shared_ptr<const semaphore_lock> of, pending_call_ptr<semaphore_state> one)
+    overview(std::shared_ptr<const semaphore_lock> of, session_call_ptr<semaphore_state> one)
         : lock(std::move(of)), call(std::move(one)) {}
 
     std::shared_ptr<const semaphore_lock> lock;
-    pending_call_ptr<semaphore_state> call;
+    session_call_ptr<semaphore_state> call;
     semaphore_state found{};
     int open = 3;
 

@@ -27,7 +27,7 @@ void hold_set::end(error_code why) {
     end_calls_.complete({}, why);
 }
 
-void hold_set::when_ended(pending_call_ptr<error_code> call) {
+void hold_set::when_ended(client_call_ptr<error_code> call) {
     end_calls_.add(std::move(call));
     if (reason_) end_calls_.complete({}, reason_);
 }

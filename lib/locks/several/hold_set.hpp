@@ -1,7 +1,8 @@
 #pragma once
 
-#include "locks/call/hold.hpp"
-#include "locks/call/waiting_calls.hpp"
+#include "client/client_base.hpp"
+#include "client/hold.hpp"
+#include "client/waiting_calls.hpp"
 
 #include <paddock/error.hpp>
 
@@ -14,18 +15,18 @@ namespace paddock::detail {
 class hold_set final : public std::enable_shared_from_this<hold_set> {
 public:
     /// Calls `on_end` once, when the first hold ends.
-    hold_set(std::shared_ptr<core> home, unique_function<void(error_code)> on_end)
+    hold_set(std::shared_ptr<client_base> home, unique_function<void(error_code)> on_end)
         : home_(std::move(home)), on_end_(std::move(on_end)) {}
 
     void add(const std::shared_ptr<hold>& one);
-    void when_ended(pending_call_ptr<error_code> call);
+    void when_ended(client_call_ptr<error_code> call);
 
-    const std::shared_ptr<core>& home() const noexcept { return home_; } ///< any thread
+    const std::shared_ptr<client_base>& home() const noexcept { return home_; } ///< any thread
 
 private:
     void end(error_code why);
 
-    const std::shared_ptr<core> home_;
+    const std::shared_ptr<client_base> home_;
     unique_function<void(error_code)> on_end_;
     error_code reason_; ///< of the first end; no error before
     waiting_calls<error_code> end_calls_;

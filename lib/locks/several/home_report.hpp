@@ -1,6 +1,6 @@
 #pragma once
 
-#include "session/core.hpp"
+#include "client/client_base.hpp"
 #include "support/function.hpp"
 
 #include <paddock/error.hpp>
@@ -16,7 +16,8 @@ namespace paddock::detail {
 template <typename... Result>
 class home_report {
 public:
-    home_report(std::shared_ptr<core> home, unique_function<void(error_code, Result...)> report)
+    home_report(std::shared_ptr<client_base> home,
+                unique_function<void(error_code, Result...)> report)
         : home_(std::move(home)), report_(std::move(report)) {}
     home_report(home_report&& other) noexcept
         : home_(std::move(other.home_)), report_(std::move(other.report_)) {}
@@ -34,7 +35,7 @@ private:
         });
     }
 
-    std::shared_ptr<core> home_;
+    std::shared_ptr<client_base> home_;
     unique_function<void(error_code, Result...)> report_; ///< empty once called
 };
 

@@ -19,7 +19,7 @@ namespace {
 /// Completes a call when several unlocks have completed.
 struct unlock_all_call {
     std::size_t remaining;
-    pending_call_ptr<> call;
+    client_call_ptr<> call;
     error_code result{};
 
     void unlocked(error_code why) {

@@ -8,7 +8,7 @@
 namespace paddock::detail {
 
 lock_all_call::lock_all_call(plan_ptr plan, handler<void(error_code, guard_set)>&& h)
-    : lock_call(plan->locks.front()->client(), std::move(h), kind::wait), plan_(std::move(plan)) {}
+    : node_call(plan->locks.front()->client(), std::move(h), kind::wait), plan_(std::move(plan)) {}
 
 void lock_all_call::join() {
     if (round_ == 0) client()->listen(self());
@@ -94,7 +94,7 @@ void lock_all_call::lock_done(std::uint64_t round, error_code why, guard one) {
 /// The current call knows whether its lock is taken; its client may be another one.
 void lock_all_call::on_timeout() {
     const auto current = current_.lock();
-    if (!current) return lock_call::on_timeout();
+    if (!current) return node_call::on_timeout();
     timed_out_ = true;
     current->time_out();
 }
@@ -124,7 +124,7 @@ void lock_all_call::hold_lost(std::uint64_t round, error_code why) {
     if (fatal)
         finish(why, {});
     else if (timed_out_)
-        lock_call::on_timeout();
+        node_call::on_timeout();
     else
         join();
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "locks/call/lock_call.hpp"
+#include "locks/call/node_call.hpp"
 #include "locks/several/hold_set.hpp"
 #include "locks/several/requested_lock.hpp"
 #include "session/reservation.hpp"
@@ -25,7 +25,7 @@ struct lock_all_plan {
 /// One call of lock_all. It first reserves the bytes of all nodes, then takes one lock after the
 /// other: a call that holds a lock and waits for the node budget could wait for a call that waits
 /// for that lock. Runs on the strand of the first lock's client.
-class lock_all_call final : public lock_call<guard_set>, public session_listener {
+class lock_all_call final : public node_call<guard_set>, public session_listener {
 public:
     lock_all_call(plan_ptr plan, handler<void(error_code, guard_set)>&& h);
 
@@ -56,7 +56,7 @@ private:
     plan_ptr plan_;
     std::uint64_t round_ = 0; ///< results of earlier rounds are ignored
     std::vector<std::shared_ptr<reservation>> reservations_; ///< one per client of the plan
-    std::weak_ptr<lock_call<guard>> current_;                ///< keeps this call alive
+    std::weak_ptr<node_call<guard>> current_;                ///< keeps this call alive
     std::shared_ptr<hold_set> holds_;
     std::vector<guard> guards_;
     bool timed_out_ = false; ///< and current_ must time out

@@ -49,10 +49,10 @@ std::size_t bytes_of(const requested_lock& one) {
     return entry_bytes(*one.lock, one.as);
 }
 
-std::shared_ptr<lock_call<guard>> make_call(const requested_lock& one,
+std::shared_ptr<node_call<guard>> make_call(const requested_lock& one,
                                             handler<void(error_code, guard)>&& done, bool immediate,
                                             std::shared_ptr<reservation> reserved) {
-    const auto how = immediate ? lock_call<guard>::kind::immediate : lock_call<guard>::kind::wait;
+    const auto how = immediate ? node_call<guard>::kind::immediate : node_call<guard>::kind::wait;
     if (one.permits_of)
         return std::make_shared<semaphore_call>(one.permits_of, one.permits, std::move(done), how,
                                                 std::move(reserved));

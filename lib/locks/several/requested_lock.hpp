@@ -1,6 +1,6 @@
 #pragma once
 
-#include "locks/call/lock_call.hpp"
+#include "locks/call/node_call.hpp"
 #include "locks/fair/fair_lock.hpp"
 #include "locks/semaphore/semaphore_lock.hpp"
 #include "session/reservation.hpp"
@@ -34,7 +34,7 @@ lock_position position_of(const requested_lock& one);
 std::size_t bytes_of(const requested_lock& one);
 
 /// The call that takes the lock, with bytes from that reservation.
-std::shared_ptr<lock_call<guard>> make_call(const requested_lock& one,
+std::shared_ptr<node_call<guard>> make_call(const requested_lock& one,
                                             handler<void(error_code, guard)>&& done, bool immediate,
                                             std::shared_ptr<reservation> reserved);
 

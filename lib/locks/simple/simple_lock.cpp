@@ -14,7 +14,7 @@ using rules::simple;
 
 simple_call::simple_call(std::shared_ptr<simple_lock> what, handler<void(error_code, guard)>&& h,
                          kind how)
-    : lock_call(what->settings().client, std::move(h), how), lock_(std::move(what)) {}
+    : node_call(what->settings().client, std::move(h), how), lock_(std::move(what)) {}
 
 void simple_call::join() {
     lock_->join(key_, std::static_pointer_cast<simple_call>(shared_from_this()));
@@ -170,8 +170,8 @@ void simple_lock::carry_out(const rules::simple_act::taint&) {
 void simple_lock::carry_out(const rules::simple_act::grant& a) {
     core_.prepare_releases();
     const auto what = std::make_shared<simple_resource>(shared_from_this(), a.id, marker(a.id));
-    const auto held =
-        std::make_shared<hold>(settings_.client, what, settings_.path, fencing_token{a.czxid, 0});
+    const auto held = std::make_shared<node_hold>(settings_.client, what, settings_.path,
+                                                  fencing_token{a.czxid, 0});
     held->add_node(marker(a.id));
     held->limit(settings_.hold_limit, core_.env().now());
     hold_ = held;

@@ -1,13 +1,14 @@
 #pragma once
 
-#include "locks/call/hold.hpp"
-#include "locks/call/lock_call.hpp"
 #include "locks/call/metadata.hpp"
+#include "locks/call/node_call.hpp"
+#include "locks/call/node_hold.hpp"
 #include "queue/rules_driver.hpp"
 #include "rules/simple.hpp"
 #include "session/core.hpp"
 #include "session/rearming_watch.hpp"
 
+#include <paddock/guard.hpp>
 #include <paddock/options.hpp>
 
 #include <cstdint>
@@ -35,7 +36,7 @@ struct simple_lock_settings {
 };
 
 /// One call of a simple_mutex.
-class simple_call final : public lock_call<guard> {
+class simple_call final : public node_call<guard> {
 public:
     simple_call(std::shared_ptr<simple_lock> what, handler<void(error_code, guard)>&& h, kind how);
 
@@ -120,7 +121,7 @@ private:
     budget::waiter_id waiting_ = 0; ///< for the node budget
     std::string data_;              ///< the data of the present race's nodes
     std::shared_ptr<rearming_watch> watch_;
-    std::weak_ptr<hold> hold_;
+    std::weak_ptr<node_hold> hold_;
 };
 
 } // namespace paddock::detail

@@ -1,11 +1,15 @@
 #pragma once
 
-#include "locks/call/hold_deadlines.hpp"
-#include "locks/call/waiting_calls.hpp"
-#include "session/core.hpp"
+#include "client/client_base.hpp"
+#include "client/hold_deadlines.hpp"
+#include "client/lease_term.hpp"
+#include "client/waiting_calls.hpp"
 #include "support/function.hpp"
 
-#include <paddock/guard.hpp>
+#include <paddock/detail/initiate.hpp>
+#include <paddock/fencing_token.hpp>
+#include <paddock/options.hpp>
+#include <paddock/znode.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -16,13 +20,13 @@
 
 namespace paddock::detail {
 
-/// What a hold holds: a contender's node, a set of permits, a simple lock's node. Strand only.
+/// What a hold holds: nodes of ZooKeeper, or keys of Redis. Strand only.
 class held_resource {
 public:
     virtual ~held_resource() = default;
     /// Releases the resource; called once.
     virtual void release() = 0;
-    /// Calls `deleted` when, after release(), all its nodes are deleted.
+    /// Calls `deleted` when, after release(), the servers have deleted it.
     virtual void when_deleted(unique_function<void(error_code)> deleted) = 0;
     /// A hold of the resource has ended, for this reason; the hold may learn of it first.
     virtual void hold_ended(error_code why) { (void)why; }
@@ -32,12 +36,13 @@ public:
 };
 
 /// What a granted contender has; the inside of a guard. Strand only, unless marked "any thread".
-class hold final : public releasable,
-                   public std::enable_shared_from_this<hold>,
-                   private lease_user {
+/// Derived classes know how the servers store the hold.
+class hold : public releasable, public std::enable_shared_from_this<hold> {
 public:
-    hold(std::shared_ptr<core> client, std::shared_ptr<held_resource> resource,
-         std::string full_path, const fencing_token& token, bool can_downgrade = false);
+    /// `term` is the time in which the servers certainly keep the resource.
+    hold(std::shared_ptr<client_base> client, std::shared_ptr<const lease_term> term,
+         std::shared_ptr<held_resource> resource, const fencing_token& token,
+         bool can_downgrade = false);
 
     // Any thread.
     bool valid() const noexcept {
@@ -49,23 +54,20 @@ public:
                    ? std::min(term_->until(), ends_at_)
                    : boot_clock::time_point();
     }
-    /// Whether the session of the hold is certainly alive, though the hold may be lost.
+    /// Whether the servers certainly keep the resource, though the hold may be lost.
     bool lease_alive() const noexcept { return term_->alive(); }
-    std::string_view path() const noexcept;
-    const std::string& full_path() const noexcept {
-        return shared_.load(std::memory_order_acquire) ? shared_path_ : full_path_;
-    }
-    /// Adds another node that must exist for the hold. Only before other threads can use the hold.
-    void add_node(std::string full_path) { more_nodes_.push_back(std::move(full_path)); }
+    virtual std::string_view path() const noexcept = 0;
     /// Limits the time of the hold, which was granted at `since`. Once, and only before other
     /// threads can use the hold.
     void limit(const hold_limit& limit, boot_clock::time_point since);
-    /// The first steps of a multi that must execute only under this hold.
-    std::vector<operation> checks() const;
+    // The guard's operations that ask the servers.
+    virtual void start_verify(handler<void(error_code)> h) = 0;
+    virtual void start_transaction(handler<void(error_code, std::vector<operation_result>)> h,
+                                   std::vector<operation> steps) = 0;
     bool can_downgrade() const noexcept { return can_downgrade_; }
     fencing_token token() const noexcept { return token_; }
     boot_clock::time_point granted_at() const noexcept { return granted_at_; }
-    const std::shared_ptr<core>& client() const noexcept { return core_; }
+    const std::shared_ptr<client_base>& client() const noexcept { return client_; }
 
     /// Ends the hold and completes the calls that wait for its end. The first reason counts. With
     /// errc::lease_lapsed the hold stays valid until the lease ends.
@@ -87,36 +89,38 @@ public:
     }
 
     /// Completes the call with the reason when the hold ends.
-    void when_ended(pending_call_ptr<error_code> call);
+    void when_ended(client_call_ptr<error_code> call);
     /// Calls back with the reason, on the strand.
     void when_ended(unique_function<void(error_code)> callback);
     // Complete the call when the event happens, or fail it with the reason when the hold ends.
-    void when_revoke_requested(pending_call_ptr<> call);
-    void downgrade(pending_call_ptr<> call);
+    void when_revoke_requested(client_call_ptr<> call);
+    void downgrade(client_call_ptr<> call);
 
     /// Another client asks for the lock back.
     void request_revoke();
-    /// The hold shares the lock from now on, with this node.
-    void downgraded(const std::string& full_path);
+    /// The hold shares the lock from now on.
+    void downgraded();
     /// The hold stays exclusive.
     void downgrade_refused(error_code why) {
         downgrade_wanted_ = false;
         downgrade_calls_.complete(why);
     }
 
+protected:
+    bool is_shared() const noexcept { return shared_.load(std::memory_order_acquire); }
+
 private:
     enum class stage { held, lapsing, ended };
 
     static constexpr auto no_end = boot_clock::time_point::max();
 
-    void on_lapse() override { end(errc::lease_lapsed); }
+    /// The hold has ended: nothing renews it any more.
+    virtual void on_end() {}
 
-    std::shared_ptr<core> core_;
+    std::shared_ptr<client_base> client_;
     std::shared_ptr<const lease_term> term_;
     std::shared_ptr<held_resource> resource_;
     bool released_ = false;
-    std::string full_path_;
-    std::vector<std::string> more_nodes_;
     fencing_token token_;
     boot_clock::time_point granted_at_;
     std::atomic<stage> stage_{stage::held};
@@ -127,8 +131,7 @@ private:
     bool can_downgrade_;
     bool downgrade_wanted_ = false;
     bool revoke_requested_ = false;
-    std::string shared_path_; ///< after a downgrade
-    std::atomic<bool> shared_{false};
+    std::atomic<bool> shared_{false}; ///< after a downgrade
     waiting_calls<error_code> end_calls_;
     waiting_calls<> revoke_calls_, downgrade_calls_;
     std::vector<unique_function<void(error_code)>> end_callbacks_;

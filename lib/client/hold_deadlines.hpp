@@ -1,6 +1,6 @@
 #pragma once
 
-#include "session/core.hpp"
+#include "support/environment.hpp"
 
 #include <cstdint>
 #include <map>
@@ -13,26 +13,22 @@ class hold;
 
 /// The times at which holds with a longest time end, and at which their locks are released all the
 /// same. One timer serves all holds of a client. Strand only.
-class hold_deadlines final : public session_listener {
+class hold_deadlines {
 public:
     using key = std::pair<boot_clock::time_point, std::uint64_t>;
 
-    explicit hold_deadlines(core& client) : core_(client) {}
+    explicit hold_deadlines(environment& env) : env_(env) {}
 
     /// Calls hold::on_deadline() at that time if the hold exists then.
     key add(boot_clock::time_point when, std::weak_ptr<hold> held);
     void remove(const key& which) { held_.erase(which); }
-
-    void on_connected() override {}
-    void on_suspended() override {}
-    void on_expired() override {}
-    void on_closed(error_code) override;
+    void clear() noexcept;
 
 private:
     void arm();
     void fire();
 
-    core& core_;
+    environment& env_;
     std::map<key, std::weak_ptr<hold>> held_;
     std::uint64_t last_ = 0;
     std::unique_ptr<timer> timer_;

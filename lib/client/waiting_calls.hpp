@@ -1,6 +1,6 @@
 #pragma once
 
-#include "session/pending_call.hpp"
+#include "client/pending_call.hpp"
 
 #include <memory>
 #include <utility>
@@ -13,7 +13,7 @@ template <typename... Result>
 class waiting_calls {
 public:
     /// Removes calls that were cancelled meanwhile, so that many short waits do not add up.
-    void add(pending_call_ptr<Result...> call) {
+    void add(client_call_ptr<Result...> call) {
         std::erase_if(calls_, [](const auto& one) { return !one->open(); });
         calls_.push_back(std::move(call));
     }
@@ -24,7 +24,7 @@ public:
     }
 
 private:
-    std::vector<pending_call_ptr<Result...>> calls_;
+    std::vector<client_call_ptr<Result...>> calls_;
 };
 
 } // namespace paddock::detail

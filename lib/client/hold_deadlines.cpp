@@ -1,6 +1,6 @@
-#include "locks/call/hold_deadlines.hpp"
+#include "client/hold_deadlines.hpp"
 
-#include "locks/call/hold.hpp"
+#include "client/hold.hpp"
 
 namespace paddock::detail {
 
@@ -11,12 +11,12 @@ hold_deadlines::key hold_deadlines::add(boot_clock::time_point when, std::weak_p
 }
 
 void hold_deadlines::arm() {
-    if (!timer_) timer_ = core_.env().make_timer();
+    if (!timer_) timer_ = env_.make_timer();
     timer_->arm(held_.begin()->first.first, [this] { fire(); });
 }
 
 void hold_deadlines::fire() {
-    const auto now = core_.env().now();
+    const auto now = env_.now();
     while (!held_.empty() && held_.begin()->first.first <= now) {
         const auto held = held_.extract(held_.begin()).mapped().lock();
         if (held) held->on_deadline();
@@ -24,7 +24,7 @@ void hold_deadlines::fire() {
     if (!held_.empty()) arm();
 }
 
-void hold_deadlines::on_closed(error_code) {
+void hold_deadlines::clear() noexcept {
     held_.clear();
     timer_.reset();
 }

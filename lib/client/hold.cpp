@@ -1,37 +1,30 @@
-#include "locks/call/hold.hpp"
+#include "client/hold.hpp"
 
 #include <utility>
 
 namespace paddock::detail {
 
-hold::hold(std::shared_ptr<core> client, std::shared_ptr<held_resource> resource,
-           std::string full_path, const fencing_token& token, bool can_downgrade)
-    : core_(std::move(client))
-    , term_(core_->lease().term())
+hold::hold(std::shared_ptr<client_base> client, std::shared_ptr<const lease_term> term,
+           std::shared_ptr<held_resource> resource, const fencing_token& token, bool can_downgrade)
+    : client_(std::move(client))
+    , term_(std::move(term))
     , resource_(std::move(resource))
-    , full_path_(std::move(full_path))
     , token_(token)
-    , granted_at_(core_->env().now())
-    , can_downgrade_(can_downgrade) {
-    core_->lease().keep(*this);
-}
-
-std::string_view hold::path() const noexcept {
-    return std::string_view(full_path()).substr(core_->root().size());
-}
+    , granted_at_(client_->env().now())
+    , can_downgrade_(can_downgrade) {}
 
 void hold::limit(const hold_limit& limit, boot_clock::time_point since) {
     if (limit.longest.count() == 0) return;
     ends_at_ = since + limit.longest;
     grace_ = limit.grace;
-    deadline_ = core_->use<hold_deadlines>().add(ends_at_, weak_from_this());
+    deadline_ = client_->deadlines().add(ends_at_, weak_from_this());
 }
 
 void hold::on_deadline() {
-    if (grace_.count() > 0 && core_->env().now() >= ends_at_ + grace_) return release();
+    if (grace_.count() > 0 && client_->env().now() >= ends_at_ + grace_) return release();
     end(errc::hold_expired);
     if (grace_.count() > 0)
-        deadline_ = core_->use<hold_deadlines>().add(ends_at_ + grace_, weak_from_this());
+        deadline_ = client_->deadlines().add(ends_at_ + grace_, weak_from_this());
 }
 
 void hold::end(error_code why) {
@@ -45,7 +38,7 @@ void hold::end(error_code why) {
     else if (first)
         stage_.store(stage::lapsing, std::memory_order_release);
     if (!first) return;
-    unlink();
+    on_end();
     end_calls_.complete({}, reason_);
     for (auto* const calls : {&revoke_calls_, &downgrade_calls_})
         calls->complete(reason_);
@@ -54,23 +47,16 @@ void hold::end(error_code why) {
     resource_->hold_ended(why);
 }
 
-std::vector<operation> hold::checks() const {
-    std::vector<operation> steps{op::check{full_path(), any_version}};
-    for (const auto& other : more_nodes_)
-        steps.emplace_back(op::check{other, any_version});
-    return steps;
-}
-
 void hold::release() {
     end(ends_at_ != no_end && term_->passed(ends_at_) ? errc::hold_expired : errc::released);
     // end() comes first: it may release the resource itself.
     if (std::exchange(released_, true)) return;
-    if (ends_at_ != no_end && !core_->closed()) core_->use<hold_deadlines>().remove(deadline_);
+    if (ends_at_ != no_end && !client_->closed()) client_->deadlines().remove(deadline_);
     resource_->release();
 }
 
 void hold::when_deleted(unique_function<void(error_code)> deleted) {
-    if (core_->closed()) return deleted(core_->close_reason());
+    if (client_->closed()) return deleted(client_->close_reason());
     resource_->when_deleted(
         [downgraded = downgrade_wanted_, deleted = std::move(deleted)](error_code why) mutable {
             // A downgrade in progress may have replaced the node.
@@ -78,7 +64,7 @@ void hold::when_deleted(unique_function<void(error_code)> deleted) {
         });
 }
 
-void hold::when_ended(pending_call_ptr<error_code> call) {
+void hold::when_ended(client_call_ptr<error_code> call) {
     if (ended())
         call->complete({}, reason_);
     else
@@ -92,7 +78,7 @@ void hold::when_ended(unique_function<void(error_code)> callback) {
         end_callbacks_.push_back(std::move(callback));
 }
 
-void hold::when_revoke_requested(pending_call_ptr<> call) {
+void hold::when_revoke_requested(client_call_ptr<> call) {
     if (revoke_requested_)
         call->complete({});
     else if (ended())
@@ -101,7 +87,7 @@ void hold::when_revoke_requested(pending_call_ptr<> call) {
         revoke_calls_.add(std::move(call));
 }
 
-void hold::downgrade(pending_call_ptr<> call) {
+void hold::downgrade(client_call_ptr<> call) {
     if (!valid()) return call->complete(errc::lock_lost);
     if (shared_.load(std::memory_order_relaxed)) return call->complete({});
     if (ended()) return call->complete(reason_); // lapsing, so end() will not complete it
@@ -115,8 +101,7 @@ void hold::request_revoke() {
     revoke_calls_.complete({});
 }
 
-void hold::downgraded(const std::string& full_path) {
-    shared_path_ = full_path;
+void hold::downgraded() {
     downgrade_wanted_ = false;
     shared_.store(true, std::memory_order_release);
     downgrade_calls_.complete({});

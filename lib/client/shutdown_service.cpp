@@ -1,6 +1,6 @@
-#include "session/shutdown_service.hpp"
+#include "client/shutdown_service.hpp"
 
-#include "session/core.hpp"
+#include "client/client_base.hpp"
 
 #include <boost/asio/execution/context.hpp>
 #include <boost/asio/execution_context.hpp>
@@ -22,7 +22,7 @@ public:
 
     explicit shutdown_service(asio::execution_context& context) : service(context) {}
 
-    void add(const std::shared_ptr<core>& client) {
+    void add(const std::shared_ptr<client_base>& client) {
         const std::lock_guard lock(mutex_);
         std::erase_if(clients_, [](const auto& c) { return c.expired(); });
         clients_.push_back(client);
@@ -42,12 +42,12 @@ private:
     }
 
     std::mutex mutex_;
-    std::vector<std::weak_ptr<core>> clients_;
+    std::vector<std::weak_ptr<client_base>> clients_;
 };
 
 } // namespace
 
-void end_with_context(const std::shared_ptr<core>& client) {
+void end_with_context(const std::shared_ptr<client_base>& client) {
     // In a forked child the reactor must handle the fork before the clients close the descriptors
     // that are registered with it. Asio notifies its services in the order of their creation, so
     // the timer creates the reactor's service first.

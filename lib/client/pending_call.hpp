@@ -1,6 +1,6 @@
 #pragma once
 
-#include "session/core.hpp"
+#include "client/client_base.hpp"
 #include "support/handler_bridge.hpp"
 
 #include <paddock/error.hpp>
@@ -11,14 +11,14 @@
 namespace paddock::detail {
 
 /// An application call that waits for its outcome. The outcome or a cancellation completes it,
-/// once, on the client's strand. Derived classes implement the call.
+/// once, on the client's strand. Derived classes implement the call. `Client` is a client_base.
 ///
 /// Lifetime: the object that will complete the call keeps it alive. The caller's cancellation slot
 /// does not, and may outlive the client.
-template <typename... Result>
-class pending_call : public std::enable_shared_from_this<pending_call<Result...>> {
+template <typename Client, typename... Result>
+class pending_call : public std::enable_shared_from_this<pending_call<Client, Result...>> {
 public:
-    pending_call(std::shared_ptr<core> client, handler<void(error_code, Result...)>&& h)
+    pending_call(std::shared_ptr<Client> client, handler<void(error_code, Result...)>&& h)
         : client_(std::move(client)), user_(client_->get_executor(), std::move(h)) {}
     virtual ~pending_call() = default;
 
@@ -34,7 +34,7 @@ public:
         });
     }
 
-    /// As start(), but opens the first session if needed, and fails if the client is closed.
+    /// As start(), but connects if needed, and fails if the client is closed.
     template <typename Work>
     void start_open(Work work) {
         start([this, work = std::move(work)]() mutable {
@@ -60,23 +60,24 @@ public:
     }
     void fail(error_code why) { complete(why, Result{}...); }
 
-    const std::shared_ptr<core>& client() const noexcept { return client_; } ///< any thread
+    const std::shared_ptr<Client>& client() const noexcept { return client_; } ///< any thread
 
 protected:
     virtual void cancelled() { fail(asio::error::operation_aborted); }
 
 private:
-    std::shared_ptr<core> client_;
+    std::shared_ptr<Client> client_;
     handler_bridge<error_code, Result...> user_;
 };
 
-template <typename... Result>
-using pending_call_ptr = std::shared_ptr<pending_call<Result...>>;
-
-template <typename... Result>
-pending_call_ptr<Result...> make_pending_call(std::shared_ptr<core> client,
-                                              handler<void(error_code, Result...)>&& h) {
-    return std::make_shared<pending_call<Result...>>(std::move(client), std::move(h));
+template <typename Client, typename... Result>
+std::shared_ptr<pending_call<Client, Result...>>
+make_pending_call(std::shared_ptr<Client> client, handler<void(error_code, Result...)>&& h) {
+    return std::make_shared<pending_call<Client, Result...>>(std::move(client), std::move(h));
 }
+
+/// A call that any client can have.
+template <typename... Result>
+using client_call_ptr = std::shared_ptr<pending_call<client_base, Result...>>;
 
 } // namespace paddock::detail

@@ -1,4 +1,4 @@
-#include "locks/call/hold.hpp"
+#include "client/hold.hpp"
 #include "support/argument.hpp"
 
 #include <paddock/guarded.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "session/pending_call.hpp"
+#include "client/pending_call.hpp"
 
 #include <paddock/error.hpp>
 #include <paddock/options.hpp>
@@ -14,13 +14,13 @@ namespace paddock::detail {
 
 /// One call of lock() or a similar operation. The first of grant, failure, cancellation and time
 /// limit completes it.
-template <typename Result>
-class lock_call : public pending_call<Result> {
+template <typename Client, typename Result>
+class lock_call : public pending_call<Client, Result> {
 public:
     enum class kind { wait, immediate };
 
-    using pending_call<Result>::client;
-    using pending_call<Result>::open;
+    using pending_call<Client, Result>::client;
+    using pending_call<Client, Result>::open;
 
     /// Any thread, once. With a limit of zero or less the call locks only if the lock is free.
     void start(std::optional<std::chrono::nanoseconds> limit) {
@@ -32,13 +32,8 @@ public:
         client()->post([self = this->shared_from_this(), this] { on_timeout(); });
     }
 
-    /// The time limit has passed; strand only. An empty result means that the lock is taken. While
-    /// not connected the client knows that only if it learned it before, and the lease is alive.
-    virtual void on_timeout() {
-        const bool connected = client()->state() == client_state::connected;
-        const bool taken = client()->lease().term()->alive() && known_blocked();
-        abandon(connected || taken ? error_code() : errc::not_connected);
-    }
+    /// The time limit has passed; strand only.
+    virtual void on_timeout() { abandon(why_not_in_time()); }
 
     bool immediate() const noexcept { return kind_ == kind::immediate; }
 
@@ -58,8 +53,8 @@ public:
     }
 
 protected:
-    lock_call(std::shared_ptr<core> client, handler<void(error_code, Result)>&& h, kind how)
-        : pending_call<Result>(std::move(client), std::move(h)), kind_(how) {}
+    lock_call(std::shared_ptr<Client> client, handler<void(error_code, Result)>&& h, kind how)
+        : pending_call<Client, Result>(std::move(client), std::move(h)), kind_(how) {}
 
     /// As start(), on the strand of an open client.
     void begin(std::optional<std::chrono::nanoseconds> limit) {
@@ -72,8 +67,9 @@ protected:
     virtual void join() = 0;
     /// Called when the time limit or a cancellation has completed the call.
     virtual void abandoned() = 0;
-    /// Whether another contender blocks this one, according to the latest information.
-    virtual bool known_blocked() const = 0;
+    /// The error of a call whose time limit passes now; none, and thus an empty result, if the
+    /// client knows that the lock is taken.
+    virtual error_code why_not_in_time() const = 0;
 
 private:
     void cancelled() override { abandon(asio::error::operation_aborted); }

@@ -1,6 +1,5 @@
-#include "locks/call/hold.hpp"
-#include "session/call.hpp"
-#include "session/operations.hpp"
+#include "client/hold.hpp"
+#include "client/pending_call.hpp"
 
 #include <paddock/guard.hpp>
 
@@ -46,7 +45,7 @@ using hold_ptr = std::shared_ptr<detail::hold>;
 
 template <typename... Result>
 void start_wait(detail::handler<void(error_code, Result...)> h, hold_ptr held,
-                void (detail::hold::*wait)(detail::pending_call_ptr<Result...>)) {
+                void (detail::hold::*wait)(detail::client_call_ptr<Result...>)) {
     const auto call = detail::make_pending_call(held->client(), std::move(h));
     call->start([held = std::move(held), call, wait] { ((*held).*wait)(call); });
 }
@@ -67,13 +66,12 @@ void guard::start_revoke_requested(detail::handler<void(error_code)> h, hold_ptr
 
 void guard::start_downgrade(detail::handler<void(error_code)> h, hold_ptr held) {
     if (!held->can_downgrade())
-        return std::make_shared<detail::call<>>(held->client(), std::move(h))
-            ->refuse(errc::bad_argument);
+        return detail::make_pending_call(held->client(), std::move(h))->fail(errc::bad_argument);
     start_wait<>(std::move(h), std::move(held), &detail::hold::downgrade);
 }
 
 void guard::start_upgrade(detail::handler<void(error_code)> h, hold_ptr held) {
-    std::make_shared<detail::call<>>(held->client(), std::move(h))->refuse(errc::would_deadlock);
+    detail::make_pending_call(held->client(), std::move(h))->fail(errc::would_deadlock);
 }
 
 void guard::start_unlock(detail::handler<void(error_code)> h, guard whole) {
@@ -95,54 +93,12 @@ void guard::start_unlock(detail::handler<void(error_code)> h, guard whole) {
 }
 
 void guard::start_verify(detail::handler<void(error_code)> h, hold_ptr held) {
-    const auto c = std::make_shared<detail::call<>>(held->client(), std::move(h));
-    c->repeatable();
-    const auto path = std::make_shared<std::string>();
-    const auto what = std::make_shared<detail::request>();
-    c->on_answer = [held, path](const native::reply& r) -> error_code {
-        const auto problem = detail::zookeeper_error(r.rc);
-        if (problem != zk_errc::no_node) return problem;
-        if (*path != held->full_path()) return {}; // a downgrade has replaced the node
-        held->end(errc::node_deleted);
-        return errc::lock_lost;
-    };
-    c->start(
-        what, [](const native::reply&) { return std::tuple<>(); },
-        [held, path, what] {
-            if (!held->valid()) return error_code(errc::lock_lost);
-            *path = held->full_path();
-            *what = detail::requests::multi{held->checks()};
-            // A semaphore's hold may have thousands of nodes.
-            return detail::fault(*held->client(), *what);
-        });
+    held->start_verify(std::move(h));
 }
 
 void guard::start_transaction(detail::handler<void(error_code, std::vector<operation_result>)> h,
                               hold_ptr held, std::vector<operation> steps) {
-    const auto c =
-        std::make_shared<detail::call<std::vector<operation_result>>>(held->client(), std::move(h));
-    if (const auto problem = detail::fault(steps)) return c->refuse(problem);
-    const auto& root = held->client()->root();
-    steps = detail::below(root, std::move(steps));
-    const auto path = held->full_path();
-    const auto checks = held->checks();
-    const auto first = checks.size(); // the index of the caller's first step
-    steps.insert(steps.begin(), checks.begin(), checks.end());
-    const detail::request what = detail::requests::multi{std::move(steps)};
-    if (const auto problem = detail::fault(*held->client(), what)) return c->refuse(problem);
-    c->on_answer = [held, path, first](const native::reply& r) -> error_code {
-        const auto problem = detail::zookeeper_error(r.rc);
-        const bool ours = r.refused_step >= 0 && static_cast<std::size_t>(r.refused_step) < first;
-        if (problem != zk_errc::no_node || !ours) return problem;
-        if (path == held->full_path()) held->end(errc::node_deleted);
-        return errc::lock_lost;
-    };
-    c->start(
-        what,
-        [held, first](const native::reply& r) {
-            return std::tuple(detail::without(held->client()->root(), r.results.subspan(first)));
-        },
-        [held] { return held->valid() ? error_code() : error_code(errc::lock_lost); });
+    held->start_transaction(std::move(h), std::move(steps));
 }
 
 } // namespace paddock

@@ -1,4 +1,4 @@
-#include "session/trouble_log.hpp"
+#include "client/trouble_log.hpp"
 
 #include <algorithm>
 #include <iostream>

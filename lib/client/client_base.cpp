@@ -1,0 +1,85 @@
+#include "client/client_base.hpp"
+
+namespace paddock::detail {
+
+namespace {
+/// The value of pending_releases_ after end_holds().
+struct releases_ended_mark final : releasable {
+    void release_on_strand() override {}
+} releases_ended;
+} // namespace
+
+client_base::client_base(asio::any_io_executor io, std::unique_ptr<environment> env,
+                         lease_term::clock now)
+    : io_(std::move(io)), env_(std::move(env)), clock_(now), deadlines_(*env_) {}
+
+void client_base::prepare_releases() {
+    if (!wakeup_) wakeup_ = env_->make_wakeup([this] { run_pending_releases(); });
+}
+
+void client_base::release_later(std::shared_ptr<releasable> what) noexcept {
+    auto* const raw = what.get();
+    raw->self_ = std::move(what);
+    auto* newest = pending_releases_.load();
+    do {
+        if (newest == &releases_ended) { // after end_holds(): only destroy it
+            const auto last = std::move(raw->self_);
+            return;
+        }
+        raw->next_ = newest;
+    } while (!pending_releases_.compare_exchange_weak(newest, raw));
+    if (!newest) wakeup_->notify();
+}
+
+void client_base::run_pending_releases() noexcept {
+    if (pending_releases_.load() != &releases_ended) take(pending_releases_.exchange(nullptr));
+}
+
+/// Releases the objects in the order of release_later().
+void client_base::take(releasable* newest) noexcept {
+    releasable* oldest = nullptr;
+    while (newest) {
+        auto* const next = std::exchange(newest->next_, oldest);
+        oldest = std::exchange(newest, next);
+    }
+    while (oldest) {
+        const auto self = std::move(oldest->self_);
+        oldest = std::exchange(oldest->next_, nullptr);
+        if (!closed()) self->release_on_strand();
+    }
+}
+
+void client_base::end_holds() noexcept {
+    deadlines_.clear();
+    take(pending_releases_.exchange(&releases_ended));
+    if (wakeup_) wakeup_->stop();
+}
+
+void client_base::when_ended(unique_function<void()> done) {
+    if (ended_)
+        done();
+    else
+        end_callbacks_.push_back(std::move(done));
+}
+
+void client_base::end() {
+    ended_ = true;
+    for (auto& done : std::exchange(end_callbacks_, {}))
+        done();
+}
+
+void client_base::after_fork() noexcept {
+    env_->after_fork();
+    close(errc::closed);
+}
+
+void client_base::shutdown() noexcept {
+    close(errc::closed);
+    drop_connections();
+    std::unique_lock lock(context_mutex_);
+    io_ = {};
+    const auto last = std::move(env_);
+    lock.unlock(); // the tasks that it destroys may post
+}
+
+} // namespace paddock::detail

@@ -1,0 +1,51 @@
+#pragma once
+
+#include "client/hold.hpp"
+#include "session/core.hpp"
+#include "session/lease.hpp"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paddock::detail {
+
+/// A hold that nodes of ZooKeeper make: a contender's node, a set of permits, a simple lock's node.
+/// It lasts as long as the session's lease.
+class node_hold final : public hold, private lease_user {
+public:
+    node_hold(std::shared_ptr<core> client, std::shared_ptr<held_resource> resource,
+              std::string full_path, const fencing_token& token, bool can_downgrade = false);
+
+    // Any thread.
+    std::string_view path() const noexcept override;
+    const std::string& full_path() const noexcept {
+        return is_shared() ? shared_path_ : full_path_;
+    }
+    /// Adds another node that must exist for the hold. Only before other threads can use the hold.
+    void add_node(std::string full_path) { more_nodes_.push_back(std::move(full_path)); }
+    void start_verify(handler<void(error_code)> h) override;
+    void start_transaction(handler<void(error_code, std::vector<operation_result>)> h,
+                           std::vector<operation> steps) override;
+
+    // Strand only.
+    /// The hold shares the lock from now on, with this node.
+    void downgraded(const std::string& full_path);
+
+private:
+    void on_lapse() override { end(errc::lease_lapsed); }
+    void on_end() override { unlink(); }
+    /// The first steps of a multi that must execute only under this hold.
+    std::vector<operation> checks() const;
+    std::shared_ptr<node_hold> self() {
+        return std::static_pointer_cast<node_hold>(shared_from_this());
+    }
+
+    std::shared_ptr<core> core_;
+    std::string full_path_;
+    std::string shared_path_; ///< after a downgrade
+    std::vector<std::string> more_nodes_;
+};
+
+} // namespace paddock::detail
