@@ -2,6 +2,7 @@
 // behind.
 
 #include "redis/rules/attempt.hpp"
+#include "redis/rules/obstacle.hpp"
 #include "redis/rules/pace.hpp"
 
 #include <doctest/doctest.h>
@@ -53,7 +54,7 @@ TEST_CASE("one server grants alone, and its counter is the token") {
     CHECK(a.hear(0, granted(7)) == requests{});
     CHECK(a.now() == attempt::state::granted);
     CHECK(a.token() == 7);
-    CHECK(a.result().valid_until() == asked + 27s);
+    CHECK(a.votes().valid_until() == asked + 27s);
 }
 
 TEST_CASE("a quorum is granted once its counters stand at the largest token") {
@@ -61,7 +62,7 @@ TEST_CASE("a quorum is granted once its counters stand at the largest token") {
     CHECK(a.start() == requests{{0, 1, 2}, {}, {}});
     CHECK(a.hear(1, granted(5)) == requests{});
     CHECK(a.hear(2, granted(9)) == requests{{}, {1}, {}});
-    CHECK(a.now() == attempt::state::asking);
+    CHECK(a.now() == attempt::state::pending);
     CHECK(a.token() == 9);
     CHECK(a.hear(0, granted(10)) == requests{{}, {0}, {}});
     CHECK(a.hear(1, said(kind::renewed)) == requests{});
@@ -85,7 +86,7 @@ TEST_CASE("an attempt fails as soon as a quorum is impossible, and releases what
     a.hear(0, granted(1));
     a.hear(1, said(kind::taken));
     a.hear(2, said(kind::young, 5s));
-    CHECK(a.now() == attempt::state::asking);
+    CHECK(a.now() == attempt::state::pending);
     CHECK(a.hear(3, said(kind::refused)) == requests{{}, {}, {0, 3, 4}});
     CHECK(a.now() == attempt::state::failed);
     CHECK(a.hear(4, granted(1)) == requests{});
@@ -204,4 +205,34 @@ TEST_CASE("after a split vote the pauses double, and one server is asked first")
         longest = std::max(longest, plan.sleep);
     }
     CHECK(longest > 900ms);
+}
+
+TEST_CASE("the other servers are asked when the first one is silent") {
+    stepped_attempt a(3, true);
+    CHECK(a.start() == requests{{0}, {}, {}});
+    CHECK(a.hurry() == requests{{1, 2}, {}, {}});
+    CHECK(a.hurry() == requests{});
+    a.hear(1, granted(4));
+    a.hear(2, granted(4));
+    CHECK(a.now() == attempt::state::granted);
+    CHECK(a.hurry() == requests{});
+}
+
+TEST_CASE("what keeps a client from a lock is what a quorum cannot do without") {
+    using refusals = std::vector<std::optional<answer>>;
+    const auto taken = said(kind::taken);
+    const auto denied = said(kind::denied);
+    const auto mismatch = said(kind::mismatch);
+    const auto replica = said(kind::replica);
+    CHECK(obstacle_in(refusals{{}}) == obstacle::servers);
+    CHECK(obstacle_in(refusals{said(kind::refused)}) == obstacle::servers);
+    CHECK(obstacle_in(refusals{taken}) == obstacle::taken);
+    CHECK(obstacle_in(refusals{said(kind::young)}) == obstacle::taken);
+    CHECK(obstacle_in(refusals{denied}) == obstacle::denied);
+    CHECK(obstacle_in(refusals{mismatch}) == obstacle::mismatch);
+    CHECK(obstacle_in(refusals{replica}) == obstacle::unsuitable);
+    CHECK(obstacle_in(refusals{taken, {}, denied}) == obstacle::taken);
+    CHECK(obstacle_in(refusals{{}, {}, denied}) == obstacle::servers);
+    CHECK(obstacle_in(refusals{{}, replica, denied}) == obstacle::unsuitable);
+    CHECK(obstacle_in(refusals{taken, mismatch, mismatch}) == obstacle::mismatch);
 }

@@ -121,3 +121,15 @@ TEST_CASE("an answer that took long says little about the server's clock") {
     CHECK_FALSE(one.stepped(start + 60s, start + 61s, epoch + 60s));
     CHECK(one.stepped(start + 61s, start + 62s, epoch + 80s));
 }
+
+TEST_CASE("a quorum confirms a hold by requests that were sent late enough") {
+    votes three(3, timing);
+    three.confirmed(0, start);
+    three.confirmed(1, start + 2s);
+    CHECK(three.confirmed_since(start));
+    CHECK_FALSE(three.confirmed_since(start + 1s));
+    three.confirmed(2, start + 1s);
+    CHECK(three.confirmed_since(start + 1s));
+    three.confirmed(2, start); // a late answer to an earlier request
+    CHECK(three.confirmed_since(start + 1s));
+}

@@ -33,7 +33,7 @@ void attempt::refuse(int server, std::optional<answer> why) {
 attempt::requests attempt::answered(int server, const answer& said, time_point sent,
                                     time_point now) {
     const auto n = static_cast<std::size_t>(server);
-    if (state_ != state::asking) return {};
+    if (state_ != state::pending) return {};
     if (stages_[n] == stage::asked && said.what == answer::kind::granted) {
         stages_[n] = stage::agreed;
         tokens_[n] = said.token;
@@ -55,13 +55,19 @@ attempt::requests attempt::answered(int server, const answer& said, time_point s
 }
 
 attempt::requests attempt::unreachable(int server) {
-    if (state_ != state::asking) return {};
+    if (state_ != state::pending) return {};
     refuse(server, {});
     return decide();
 }
 
+attempt::requests attempt::hurry() {
+    if (state_ != state::pending) return {};
+    one_first_ = false;
+    return decide();
+}
+
 attempt::requests attempt::give_up() {
-    if (state_ != state::asking) return {};
+    if (state_ != state::pending) return {};
     return fail();
 }
 

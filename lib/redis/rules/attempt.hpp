@@ -15,7 +15,7 @@ class attempt {
 public:
     using time_point = boot_clock::time_point;
 
-    enum class state { asking, granted, failed };
+    enum class state { pending, granted, failed };
 
     struct requests {
         std::vector<int> acquire, renew, release; ///< servers
@@ -34,13 +34,15 @@ public:
     requests answered(int server, const answer& said, time_point sent, time_point now);
     /// The connection is lost: whether the server has executed its request is unknown.
     requests unreachable(int server);
+    /// The server that was asked alone takes long to answer: asks the others too.
+    requests hurry();
     /// Gives the attempt up. None of its requests matter any more.
     requests give_up();
 
     state now() const noexcept { return state_; }
     /// Of a granted attempt.
     std::int64_t token() const noexcept { return token_; }
-    const votes& result() const noexcept { return votes_; }
+    const class votes& votes() const noexcept { return votes_; }
     /// The answer of each server that has refused.
     const std::vector<std::optional<answer>>& refusals() const noexcept { return refusals_; }
     /// The server that was asked first is taken, and the others were not asked.
@@ -66,11 +68,11 @@ private:
     std::vector<std::int64_t> tokens_; ///< that the servers' counters stand at
     std::vector<std::optional<answer>> refusals_;
     std::vector<bool> has_key_; ///< a release is needed there
-    votes votes_;
+    class votes votes_;
     boot_clock::duration least_;
     bool one_first_;
     bool first_is_taken_ = false;
-    state state_ = state::asking;
+    state state_ = state::pending;
     std::int64_t token_ = 0; ///< once a quorum has agreed
 };
 

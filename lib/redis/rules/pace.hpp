@@ -10,7 +10,7 @@ namespace paddock::redis::rules {
 /// When one waiter's next attempt begins, and how.
 class pace {
 public:
-    /// How long a waiter sleeps at most: the clients of other libraries tell nobody of a release,
+    /// How long a waiter sleeps at most: the clients of other libraries do not tell of a release,
     /// and a message can be lost.
     static constexpr std::chrono::seconds longest_sleep{1};
 

@@ -91,6 +91,8 @@ return {'released'}
 )";
 
 constexpr std::string_view marker = "paddock:server";
+constexpr std::string_view token_prefix = "paddock:token:";
+constexpr std::string_view channel_prefix = "paddock:free:";
 constexpr std::string_view value_prefix = "pdk1:";
 
 std::string digits(milliseconds time) { return std::to_string(time.count()); }
@@ -132,8 +134,12 @@ std::string text_in(const reply& said, std::size_t n) {
 
 lock_keys::lock_keys(std::string_view lock_name)
     : name(lock_name)
-    , counter("paddock:token:" + std::string(lock_name))
-    , channel("paddock:free:" + std::string(lock_name)) {}
+    , counter(std::string(token_prefix).append(lock_name))
+    , channel(std::string(channel_prefix).append(lock_name)) {}
+
+std::string lock_name_of(std::string_view channel) {
+    return std::string(channel.substr(std::min(channel.size(), channel_prefix.size())));
+}
 
 std::string lock_value(milliseconds ttl, std::string_view random) {
     return std::string(value_prefix).append(digits(ttl)).append(":").append(random);

@@ -31,6 +31,9 @@ struct lock_keys {
     explicit lock_keys(std::string_view lock_name);
 };
 
+/// The lock whose releases are told in this channel.
+std::string lock_name_of(std::string_view channel);
+
 /// The value of a lock's key: `pdk1:<time to live in ms>:<random>`. A new one for every attempt, so
 /// that a late delete of an earlier attempt meets another value.
 std::string lock_value(std::chrono::milliseconds ttl, std::string_view random);
@@ -55,7 +58,7 @@ call_words acquire_words(const lock_keys& keys, std::string_view value,
                          std::chrono::milliseconds ttl, const deployment& all);
 call_words renew_words(const lock_keys& keys, std::string_view value, std::chrono::milliseconds ttl,
                        const deployment& all, std::int64_t token);
-/// Without `tells` nobody is told: nobody waits for a key that was not a lock yet.
+/// With `tells` those that wait are told; no client waits for a key that was not a lock yet.
 call_words release_words(const lock_keys& keys, std::string_view value, bool tells);
 
 /// What a server said to a script.

@@ -13,6 +13,7 @@ votes::votes(int servers, const lock_timing& timing)
 void votes::confirmed(int server, time_point sent) {
     auto& one = of(server);
     one.until = std::max(one.until, sent + timing_.ttl - timing_.margin);
+    one.confirmed = std::max(one.confirmed, sent);
     one.due = sent + timing_.renewal;
     one.denied = false;
 }
@@ -56,6 +57,12 @@ bool votes::impossible() const noexcept {
     const auto left =
         std::count_if(all_.begin(), all_.end(), [](const vote& one) { return !one.denied; });
     return left < quorum();
+}
+
+bool votes::confirmed_since(time_point then) const noexcept {
+    const auto since = std::count_if(all_.begin(), all_.end(),
+                                     [&](const vote& one) { return one.confirmed >= then; });
+    return since >= quorum();
 }
 
 void votes::renewing(int server, time_point now) { of(server).due = now + timing_.retry; }

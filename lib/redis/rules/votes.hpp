@@ -39,6 +39,9 @@ public:
     /// So many votes are denied that the others are no quorum.
     bool impossible() const noexcept;
 
+    /// A quorum of servers had the key when requests reached them that were sent then, or later.
+    bool confirmed_since(time_point then) const noexcept;
+
     /// A renewal is sent to the server.
     void renewing(int server, time_point now);
     /// When the server should get the next renewal.
@@ -49,6 +52,7 @@ public:
 private:
     struct vote {
         time_point until = time_point::min();
+        time_point confirmed = time_point::min(); ///< by a request that was sent then
         time_point due = time_point::min();
         bool denied = false;
     };

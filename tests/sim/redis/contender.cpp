@@ -93,11 +93,11 @@ void redis_contender::carry_out(const attempt::requests& next) {
         send(server, verb::renew);
     for (const auto server : next.release)
         send(server, verb::release);
-    if (attempt_->now() != attempt::state::asking) conclude();
+    if (attempt_->now() != attempt::state::pending) conclude();
 }
 
 void redis_contender::conclude() {
-    if (attempt_->now() == attempt::state::asking) return carry_out(attempt_->give_up());
+    if (attempt_->now() == attempt::state::pending) return carry_out(attempt_->give_up());
     if (attempt_->now() == attempt::state::granted) return hold();
     ++step_;
     state_ = state::sleeping;
@@ -115,7 +115,7 @@ void redis_contender::slept() { ask(one_first_next_); }
 void redis_contender::hold() {
     ++step_;
     state_ = state::holding;
-    votes_ = attempt_->result();
+    votes_ = attempt_->votes();
     token_ = attempt_->token();
     valid_until_ = votes_->valid_until();
     granted(token_);

@@ -1,0 +1,45 @@
+#include "redis/rules/obstacle.hpp"
+
+#include <algorithm>
+
+namespace paddock::redis::rules {
+
+namespace {
+
+using kind = answer::kind;
+
+/// The obstacle that the server's answer stands for.
+obstacle meaning_of(const std::optional<answer>& refusal) noexcept {
+    if (!refusal) return obstacle::servers;
+    switch (refusal->what) {
+    case kind::taken:
+    case kind::young: // a client may have a lock of which the server does not know any more
+        return obstacle::taken;
+    case kind::mismatch:
+        return obstacle::mismatch;
+    case kind::denied:
+        return obstacle::denied;
+    case kind::replica:
+        return obstacle::unsuitable;
+    default:
+        return obstacle::servers;
+    }
+}
+
+bool heals(obstacle what) noexcept { return what <= obstacle::taken; }
+
+} // namespace
+
+obstacle obstacle_in(const std::vector<std::optional<answer>>& refusals) {
+    std::vector<obstacle> all;
+    all.reserve(refusals.size());
+    for (const auto& one : refusals)
+        all.push_back(meaning_of(one));
+    const auto quorum = static_cast<std::ptrdiff_t>(all.size() / 2 + 1);
+    const auto healthy = std::count_if(all.begin(), all.end(), heals);
+    if (healthy < quorum) return *std::find_if_not(all.begin(), all.end(), heals);
+    return std::count(all.begin(), all.end(), obstacle::taken) > 0 ? obstacle::taken
+                                                                   : obstacle::servers;
+}
+
+} // namespace paddock::redis::rules

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "redis/rules/scripts.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace paddock::redis::rules {
+
+/// Why a quorum of servers did not grant a lock.
+enum class obstacle {
+    servers,    ///< too few servers can be reached, and serve: try again later
+    taken,      ///< another client may have the lock
+    mismatch,   ///< the clients of these servers use another deployment
+    denied,     ///< the credentials or their rights do not suffice, or the name is used otherwise
+    unsuitable, ///< too many servers are no masters, or must not be used for locks
+};
+
+/// `refusals` has what each server answered instead of a vote, and nothing for a server that did
+/// not answer, or was not asked. The last three obstacles do not heal by themselves.
+obstacle obstacle_in(const std::vector<std::optional<answer>>& refusals);
+
+} // namespace paddock::redis::rules
