@@ -64,6 +64,10 @@ public:
         return make_asio_readiness(strand_, connection, owner_);
     }
 
+    std::unique_ptr<stream> make_stream() override {
+        return make_asio_stream(strand_, owner_, lives_);
+    }
+
     void after_fork() noexcept override { *owner_ = {}; }
 
     void resolve(const std::string& host, resolved done) override {
@@ -90,6 +94,7 @@ private:
     std::shared_ptr<asio_task_queue> tasks_;
     std::optional<asio::ip::basic_resolver<tcp, io_strand>> resolver_;
     std::shared_ptr<const bool> lookups_; ///< a look-up calls back only while this exists
+    std::shared_ptr<const bool> lives_ = std::make_shared<const bool>(true);
     std::shared_ptr<process_stamp> owner_ = std::make_shared<process_stamp>();
 };
 

@@ -21,5 +21,9 @@ std::unique_ptr<timer> make_asio_timer(const io_strand& strand,
 std::unique_ptr<wakeup> make_asio_wakeup(const io_strand& strand, unique_function<void()> woken);
 std::unique_ptr<readiness> make_asio_readiness(const io_strand& strand, descriptor connection,
                                                std::shared_ptr<const process_stamp> owner);
+/// The stream runs no callback once `environment` has expired.
+std::unique_ptr<stream> make_asio_stream(const io_strand& strand,
+                                         std::shared_ptr<const process_stamp> owner,
+                                         std::weak_ptr<const bool> environment);
 
 } // namespace paddock

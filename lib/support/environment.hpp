@@ -1,6 +1,7 @@
 #pragma once
 
 #include "support/function.hpp"
+#include "support/stream.hpp"
 
 #include <paddock/boot_clock.hpp>
 
@@ -54,9 +55,9 @@ public:
     virtual void stop() noexcept = 0;
 };
 
-/// Clocks, timers, sockets' readiness, name resolution and random numbers: one of the two
-/// interfaces that a simulation replaces (the other is native::calls). One environment belongs to
-/// one client; all its callbacks run on that client's strand. After its destruction no callback
+/// Clocks, timers, connections, sockets' readiness, name resolution and random numbers: one of the
+/// two interfaces that a simulation replaces (the other is native::calls). One environment belongs
+/// to one client; all its callbacks run on that client's strand. After its destruction no callback
 /// runs.
 class environment {
 public:
@@ -80,6 +81,9 @@ public:
 
     /// The C client may close the descriptor at any time, so the real implementation duplicates it.
     virtual std::unique_ptr<readiness> make_readiness(descriptor connection) = 0;
+
+    /// A connection of our own, which is not connected yet.
+    virtual std::unique_ptr<stream> make_stream() = 0;
 
     /// In a forked child of the process that made the environment, after notify_fork.
     virtual void after_fork() noexcept {}

@@ -5,6 +5,7 @@
 #include <boost/system/system_error.hpp>
 
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 namespace paddock::test::sim {
@@ -144,6 +145,9 @@ public:
     }
     std::unique_ptr<readiness> make_readiness(descriptor connection) override {
         return std::make_unique<virtual_readiness>(here_, connection.identity);
+    }
+    std::unique_ptr<stream> make_stream() override {
+        throw std::logic_error("this network has only the connections of the C client");
     }
     /// `zk1` is the first server, and so on.
     void resolve(const std::string& host, resolved done) override {

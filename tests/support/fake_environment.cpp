@@ -160,6 +160,11 @@ std::unique_ptr<readiness> fake_environment::make_readiness(descriptor connectio
     return std::make_unique<fake_readiness>(world_, connection.identity);
 }
 
+std::unique_ptr<stream> fake_environment::make_stream() {
+    REQUIRE(streams);
+    return streams();
+}
+
 void fake_environment::resolve(const std::string& host, resolved done) {
     asked.push_back(host);
     lookups_.push_back(make_timer());

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -26,6 +27,7 @@ public:
     std::unique_ptr<timer> make_timer() override;
     std::unique_ptr<wakeup> make_wakeup(unique_function<void()> woken) override;
     std::unique_ptr<readiness> make_readiness(descriptor connection) override;
+    std::unique_ptr<stream> make_stream() override;
     void resolve(const std::string& host, resolved done) override;
     void stop_resolving() noexcept override { lookups_.clear(); }
 
@@ -56,6 +58,9 @@ public:
     std::size_t waited_for() const;
     /// Timers that are armed.
     std::size_t armed() const;
+
+    /// Makes the streams; without it there are none.
+    std::function<std::unique_ptr<stream>()> streams;
 
     /// The resolver's table; it takes `resolve_time` for each answer.
     std::map<std::string, std::vector<std::string>> names;

@@ -1,0 +1,148 @@
+#include "support/asio_parts.hpp"
+
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
+
+#include <array>
+#include <unistd.h>
+#include <utility>
+
+namespace paddock {
+
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+using io_socket = asio::basic_stream_socket<tcp, io_strand>;
+
+bool would_block(const error_code& error) noexcept {
+    return error == asio::error::would_block || error == asio::error::try_again;
+}
+
+/// Outlives the stream while a wait is in flight. Asio only waits; the bytes are read and written
+/// in the handlers, because in a forked child, after notify_fork, a pending read of Asio's own
+/// would take bytes that belong to the parent.
+struct stream_state : std::enable_shared_from_this<stream_state> {
+    stream_state(const io_strand& strand, std::weak_ptr<const bool> of)
+        : socket(strand), environment_lives(std::move(of)) {}
+
+    bool usable() const noexcept {
+        return open && made_in.is_this_process() && !environment_lives.expired();
+    }
+
+    /// Never from within the call.
+    void report(stream::done call, error_code error) {
+        asio::post(socket.get_executor(),
+                   [self = shared_from_this(), call = std::move(call), error]() mutable {
+                       if (self->usable()) call(error);
+                   });
+    }
+
+    void connect(const std::string& to, std::uint16_t port, stream::done connected) {
+        error_code error;
+        const auto address = asio::ip::make_address(to, error);
+        const tcp::endpoint peer(address, port);
+        if (!error) socket.open(peer.protocol(), error);
+        if (!error) socket.non_blocking(true, error);
+        if (!error) socket.set_option(tcp::no_delay(true), error);
+        if (!error) socket.set_option(io_socket::keep_alive(true), error);
+        if (error) return report(std::move(connected), error);
+        socket.async_connect(
+            peer, [self = shared_from_this(), call = std::move(connected)](error_code e) mutable {
+                if (self->usable()) call(e);
+            });
+    }
+
+    void read(stream::received call) {
+        socket.async_wait(io_socket::wait_read, [self = shared_from_this(),
+                                                 call = std::move(call)](error_code error) mutable {
+            if (!self->usable()) return;
+            std::size_t size = 0;
+            if (!error) size = self->socket.read_some(asio::buffer(self->inbound), error);
+            if (would_block(error)) return self->read(std::move(call));
+            call(error, {self->inbound.data(), size});
+        });
+    }
+
+    /// Most writes fit into the socket's buffer, and need no wait.
+    error_code write_what_fits() {
+        error_code error;
+        while (!error && written < outbound.size())
+            written += socket.write_some(asio::buffer(outbound) + written, error);
+        return error;
+    }
+
+    void write_rest(stream::done call) {
+        socket.async_wait(
+            io_socket::wait_write,
+            [self = shared_from_this(), call = std::move(call)](error_code error) mutable {
+                if (!self->usable()) return;
+                if (!error) error = self->write_what_fits();
+                if (would_block(error)) return self->write_rest(std::move(call));
+                call(error);
+            });
+    }
+
+    void write(std::string bytes, stream::done call) {
+        outbound = std::move(bytes);
+        written = 0;
+        const auto error = write_what_fits();
+        if (would_block(error)) return write_rest(std::move(call));
+        report(std::move(call), error);
+    }
+
+    io_socket socket;
+    std::weak_ptr<const bool> environment_lives;
+    const process_stamp made_in;
+    bool open = true;
+    std::array<char, 16 * 1024> inbound{};
+    std::string outbound;
+    std::size_t written = 0;
+};
+
+class asio_stream final : public stream {
+public:
+    asio_stream(const io_strand& strand, std::shared_ptr<const process_stamp> owner,
+                std::weak_ptr<const bool> environment)
+        : core_(std::make_shared<stream_state>(strand, std::move(environment)))
+        , owner_(std::move(owner)) {}
+    ~asio_stream() override { close(); }
+
+    void connect(const std::string& address, std::uint16_t port, done connected) override {
+        if (core_->usable()) core_->connect(address, port, std::move(connected));
+    }
+    void read_some(received call) override {
+        if (core_->usable()) core_->read(std::move(call));
+    }
+    void write(std::string bytes, done written) override {
+        if (core_->usable()) core_->write(std::move(bytes), std::move(written));
+    }
+
+    /// When Asio closes a descriptor it removes it from its epoll set. A forked child shares that
+    /// set with its parent until notify_fork in the child.
+    void close() noexcept override {
+        auto& socket = core_->socket;
+        core_->open = false;
+        if (socket.is_open() && !owner_->is_this_process() &&
+            !point_to_nothing(socket.native_handle()))
+            ::close(socket.native_handle()); // Asio's removal then fails harmlessly
+        error_code ignored;
+        socket.close(ignored);
+    }
+
+private:
+    std::shared_ptr<stream_state> core_;
+    std::shared_ptr<const process_stamp> owner_;
+};
+
+} // namespace
+
+std::unique_ptr<stream> make_asio_stream(const io_strand& strand,
+                                         std::shared_ptr<const process_stamp> owner,
+                                         std::weak_ptr<const bool> environment) {
+    return std::make_unique<asio_stream>(strand, std::move(owner), std::move(environment));
+}
+
+} // namespace paddock

@@ -1,0 +1,35 @@
+#pragma once
+
+#include "support/function.hpp"
+
+#include <boost/system/error_code.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace paddock {
+
+/// One connection that carries bytes, over TCP or what a simulation has instead. It connects once,
+/// and may then read and write at the same time, each once at a time. Callbacks run on the client's
+/// strand, never from within the call that got them, and never after close() or the destructor;
+/// they may destroy the stream.
+class stream {
+public:
+    using error_code = boost::system::error_code;
+    using done = unique_function<void(error_code)>;
+    using received = unique_function<void(error_code, std::string_view)>;
+
+    virtual ~stream() = default;
+
+    /// `address` is numeric. There is no time limit but the system's.
+    virtual void connect(const std::string& address, std::uint16_t port, done connected) = 0;
+    /// The next bytes, at least one; they are valid during the callback. The peer's end of the
+    /// connection is the error boost::asio::error::eof.
+    virtual void read_some(received call) = 0;
+    /// All of these bytes, or an error.
+    virtual void write(std::string bytes, done written) = 0;
+    virtual void close() noexcept = 0;
+};
+
+} // namespace paddock
