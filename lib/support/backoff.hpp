@@ -1,0 +1,30 @@
+#pragma once
+
+#include "support/environment.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace paddock {
+
+/// Exponential backoff with jitter: 100 ms at first, doubled each time, at most 10 s. Each delay is
+/// drawn between half and all of that, so that many clients do not reconnect at the same moment.
+class backoff {
+public:
+    boot_clock::duration next(environment& env) {
+        const auto longest = std::min<std::chrono::milliseconds>(
+            std::chrono::milliseconds(100) * (1 << tries_), std::chrono::seconds(10));
+        if (longest < std::chrono::seconds(10)) ++tries_;
+        const auto half = longest.count() / 2;
+        const auto random =
+            static_cast<std::int64_t>(env.random() % (static_cast<std::uint64_t>(half) + 1));
+        return std::chrono::milliseconds(half + random);
+    }
+
+    void reset() noexcept { tries_ = 0; }
+
+private:
+    int tries_ = 0;
+};
+
+} // namespace paddock
