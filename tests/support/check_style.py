@@ -31,6 +31,7 @@ BELOW["locks/semaphore"] = BELOW["locks/mutex"]
 BELOW["locks/simple"] = BELOW["locks/fair"]
 BELOW["locks/several"] = {"locks/mutex", "locks/semaphore"} | BELOW["locks/mutex"]
 BELOW["redis/rules"] = BELOW["rules"] | {"rules"}
+BELOW["redis/connection"] = BELOW["redis/rules"] | {"redis/rules"}
 PUBLIC = ("boost/asio", "boost/system", "boost/version.hpp", "paddock/")
 
 problems = []

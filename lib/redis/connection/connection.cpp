@@ -1,0 +1,175 @@
+#include "redis/connection/connection.hpp"
+
+#include <boost/asio/error.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace paddock::redis {
+
+using boost::system::error_code;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A reply that is late may have arrived while the event loop was stuck.
+constexpr auto second_look = 100ms;
+constexpr std::size_t longest_text = 500;
+
+/// About what a command needs as RESP.
+std::size_t bytes_of(const connection::words& command) noexcept {
+    std::size_t sum = 16;
+    for (const auto& word : command)
+        sum += word.size() + 16;
+    return sum;
+}
+
+} // namespace
+
+connection::connection(environment& env, rules::server where, kind what,
+                       const connection_limits& limits, user& informs)
+    : env_(env)
+    , where_(std::move(where))
+    , kind_(what)
+    , limits_(limits)
+    , user_(informs)
+    , timer_(env.make_timer()) {
+    resolve();
+}
+
+connection::~connection() = default;
+
+bool connection::send(const words& command, replied&& done) {
+    return stage_ == stage::open && !given_up_ && queue(command, std::move(done));
+}
+
+void connection::give_up(ending how, std::string why) {
+    if (given_up_) return;
+    given_up_ = {how, std::move(why)};
+    env_.post(guarded([this] { end(given_up_->how, given_up_->why); }));
+}
+
+bool connection::queue(const words& command, replied&& done) {
+    if (out_.size() + in_flight_ + bytes_of(command) > limits_.unsent_bytes) return false;
+    const auto now = env_.now();
+    rules::append_command(out_, command);
+    open_.push_back({now, now, std::move(done)});
+    ++unsent_;
+    if (open_.size() == 1) watch_time();
+    flush();
+    return true;
+}
+
+/// Writes behind all that this turn of the event loop still queues.
+void connection::flush() {
+    if (in_flight_ > 0 || std::exchange(flush_posted_, true)) return;
+    env_.post_behind(guarded([this] {
+        flush_posted_ = false;
+        if (stage_ != stage::ended) write();
+    }));
+}
+
+void connection::write() {
+    if (in_flight_ > 0 || out_.empty()) return;
+    const auto now = env_.now();
+    for (auto n = open_.size() - std::exchange(unsent_, 0); n < open_.size(); ++n)
+        open_[n].sent = now;
+    in_flight_ = out_.size();
+    stream_->write(std::exchange(out_, {}), [this](error_code error) {
+        in_flight_ = 0;
+        if (error) return end(ending::lost, "the connection is broken: " + error.message());
+        write();
+    });
+}
+
+void connection::read() {
+    stream_->read_some([this](error_code error, std::string_view bytes) { on_read(error, bytes); });
+}
+
+void connection::on_read(const error_code& error, std::string_view bytes) {
+    if (error == boost::asio::error::eof)
+        return end(ending::lost, "the server has closed the connection");
+    if (error) return end(ending::lost, "the connection is broken: " + error.message());
+    heard_ = env_.now();
+    reader_.feed(bytes);
+    const std::weak_ptr alive(alive_);
+    while (auto said = reader_.next()) {
+        deliver(std::move(*said));
+        if (alive.expired() || stage_ == stage::ended) return;
+        if (given_up_) return end(given_up_->how, given_up_->why);
+    }
+    if (!reader_.fault().empty())
+        return end(ending::lost, "the server has sent " + reader_.fault());
+    watch_time();
+    read();
+}
+
+bool connection::is_message(const rules::reply& said) const {
+    return kind_ == kind::subscriber && said.items.size() == 3 && said.items[0].text == "message";
+}
+
+void connection::deliver(rules::reply said) {
+    if (is_message(said)) return user_.on_message(said.items[1].text);
+    if (said.is_error()) said.text = shown(std::move(said.text));
+    if (open_.size() == unsent_)
+        return end(ending::lost, said.is_error() ? "the server says: " + said.text
+                                                 : "the server has sent a reply to no command");
+    auto first = std::move(open_.front());
+    open_.pop_front();
+    overdue_ = false;
+    if (first.done) first.done(std::move(said), first.sent);
+}
+
+/// Some errors quote the command that they belong to, as far as there is room. The text may go into
+/// a log.
+std::string connection::shown(std::string text) const {
+    if (const auto quoted = text.find("with args beginning with"); quoted != text.npos)
+        text.resize(quoted);
+    if (!where_.password.empty() && text.find(where_.password) != text.npos)
+        return "ERR an error that is not shown, because it has the password in it";
+    text.resize(std::min(text.size(), longest_text));
+    const auto is_odd = [](char c) { return c >= 0 && c < ' '; };
+    std::replace_if(text.begin(), text.end(), is_odd, '?');
+    return text;
+}
+
+void connection::watch_time() {
+    if (overdue_) return; // the timer is set to the second look
+    const auto due =
+        open_.empty() ? heard_ + limits_.silence : open_.front().queued + limits_.answer;
+    timer_->arm(due, [this] { on_time(); });
+}
+
+void connection::on_time() {
+    if (open_.empty()) {
+        queue({"PING"}, {});
+        return;
+    }
+    if (overdue_)
+        return end(ending::lost, "the server has not answered for " +
+                                     std::to_string(limits_.answer.count()) + " ms");
+    overdue_ = true;
+    timer_->arm(env_.now() + second_look, [this] { on_time(); });
+}
+
+void connection::end(ending how, const std::string& why) {
+    if (std::exchange(stage_, stage::ended) == stage::ended) return;
+    timer_->cancel();
+    stream_.reset();
+    out_.clear();
+    auto unanswered = std::exchange(open_, {});
+    const std::weak_ptr alive(alive_);
+    user_.on_end(how, std::string(why)); // `why` may be ours
+    for (auto& each : unanswered) {
+        if (alive.expired()) return;
+        if (each.done) each.done({}, each.sent);
+    }
+}
+
+unique_function<void()> connection::guarded(unique_function<void()> task) const {
+    return [alive = std::weak_ptr(alive_), task = std::move(task)]() mutable {
+        if (!alive.expired()) task();
+    };
+}
+
+} // namespace paddock::redis

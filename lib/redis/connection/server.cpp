@@ -1,0 +1,168 @@
+#include "redis/connection/server.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace paddock::redis {
+
+using namespace std::chrono_literals;
+using rules::answer;
+
+namespace {
+
+constexpr auto stable_time = 10s; ///< a connection that has lived for so long was healthy
+
+std::size_t index_of(rules::script which) noexcept { return static_cast<std::size_t>(which); }
+
+connection::words command(std::string_view name, const std::string& script,
+                          const rules::call_words& words) {
+    connection::words all{std::string(name), script};
+    all.insert(all.end(), words.begin(), words.end());
+    return all;
+}
+
+} // namespace
+
+struct server::pending_call {
+    rules::script which;
+    rules::call_words words;
+    unique_function<bool()> still_wanted;
+    called done;
+};
+
+server::server(environment& env, const rules::server& where, const connection_limits& limits,
+               server_listener& informs)
+    : env_(env)
+    , where_(where)
+    , limits_(limits)
+    , listener_(informs)
+    , timer_(env.make_timer())
+    , messages_(env, where, limits, informs) {
+    connect();
+}
+
+void server::connect() {
+    info_text_.clear();
+    asks_info_ = false;
+    connection::user& self = *this;
+    connection_ =
+        std::make_unique<connection>(env_, where_, connection::kind::commands, limits_, self);
+}
+
+void server::on_open() {
+    ask_info();
+    load_scripts();
+}
+
+void server::on_end(ending how, const std::string& why) {
+    if (std::exchange(reachable_, false) && env_.now() - reachable_since_ > stable_time)
+        delay_.reset();
+    timer_->arm(env_.now() + delay_.next(env_), [this] { connect(); });
+    messages_.use_server(false);
+    if (how == ending::refused)
+        listener_.on_refused(why);
+    else
+        listener_.on_unreachable(why);
+}
+
+void server::ask_info() {
+    if (std::exchange(asks_info_, true)) return;
+    const auto& sections = rules::server_info::sections;
+    for (const auto section : sections)
+        connection_->send({"INFO", std::string(section)},
+                          [this, is_last = section == sections.back()](
+                              const std::optional<rules::reply>& said, time_point sent) {
+                              if (said) measure(sent);
+                              on_info(said, is_last);
+                          });
+}
+
+void server::on_info(const std::optional<rules::reply>& said, bool is_last) {
+    if (!said) return;
+    if (said->what != rules::reply::kind::text) return give_up("INFO", *said);
+    info_text_ += said->text + '\n';
+    if (!is_last) return;
+    info_ = rules::read_info(std::exchange(info_text_, {}));
+    asks_info_ = false;
+    judge();
+}
+
+void server::judge() {
+    if (info_.is_loading)
+        return connection_->give_up(ending::lost, "the server still loads its data");
+    if (const auto fault = rules::fault_of(info_); !fault.empty())
+        connection_->give_up(ending::refused, fault);
+}
+
+void server::load_scripts() {
+    for (std::size_t n = 0; n < hashes_.size(); ++n) {
+        const auto which = static_cast<rules::script>(n);
+        connection_->send({"SCRIPT", "LOAD", rules::text_of(which)},
+                          [this, n](const auto& said, auto) { on_script(n, said); });
+    }
+}
+
+void server::on_script(std::size_t which, const std::optional<rules::reply>& said) {
+    if (!said) return;
+    if (said->what != rules::reply::kind::text) return give_up("SCRIPT LOAD", *said);
+    hashes_[which] = said->text;
+    if (which + 1 < hashes_.size()) return;
+    reachable_ = true;
+    reachable_since_ = env_.now();
+    messages_.use_server(true);
+    listener_.on_reachable();
+}
+
+void server::give_up(const char* what, const rules::reply& said) {
+    const bool denied = rules::read_answer(said).what == answer::kind::denied;
+    connection_->give_up(denied ? ending::refused : ending::lost,
+                         std::string("the server refuses ") + what + ": " +
+                             (said.is_error() ? said.text : "an unexpected reply"));
+}
+
+void server::call(rules::script which, rules::call_words words,
+                  unique_function<bool()> still_wanted, called done) {
+    auto one = std::make_shared<pending_call>(
+        pending_call{which, std::move(words), std::move(still_wanted), std::move(done)});
+    const auto& hash = hashes_[index_of(which)];
+    const bool sent = reachable_ && connection_->send(command("EVALSHA", hash, one->words),
+                                                      [this, one](const auto& said, time_point at) {
+                                                          if (!said) return one->done({}, at);
+                                                          measure(at);
+                                                          answered(one, *said, at);
+                                                      });
+    if (sent) return;
+    env_.post([one, at = env_.now(), alive = std::weak_ptr(alive_)] {
+        if (!alive.expired()) one->done({}, at);
+    });
+}
+
+void server::answered(std::shared_ptr<pending_call> one, const rules::reply& said,
+                      time_point sent) {
+    auto result = rules::read_answer(said);
+    const std::weak_ptr alive(alive_);
+    const bool again =
+        result.what == answer::kind::unknown_script && (!one->still_wanted || one->still_wanted());
+    if (alive.expired()) return;
+    if (again) {
+        const auto& text = rules::text_of(one->which);
+        const bool sent_again = connection_->send(
+            command("EVAL", text, one->words), [one, sent](const auto& now_said, auto) {
+                if (!now_said) return one->done({}, sent);
+                one->done(rules::read_answer(*now_said), sent);
+            });
+        if (sent_again) return;
+    }
+    if (result.what == answer::kind::replica) ask_info(); // it was a master before
+    one->done(std::move(result), sent);
+}
+
+void server::measure(time_point sent) {
+    const auto sample = env_.now() - sent;
+    if (round_trip_ == boot_clock::duration::zero())
+        round_trip_ = sample;
+    else
+        round_trip_ += (sample - round_trip_) / 8;
+}
+
+} // namespace paddock::redis
