@@ -35,7 +35,8 @@ enum class errc : int {
     /// The guard does not hold the lock any more: its session has expired, its lease has lapsed,
     /// its node is deleted, a client has revoked the lock, or the client was closed.
     lock_lost,
-    /// Another client has deleted the node that held the lock.
+    /// Another client has deleted the node that held the lock; or a quorum of Redis servers has
+    /// another client's key.
     node_deleted,
     /// `unlock` or the guard's destructor has released the lock.
     released,
@@ -60,6 +61,11 @@ enum class errc : int {
     wrong_c_client,
     /// The hold has reached its longest time (`hold_limit::longest`).
     hold_expired,
+    /// The system that has the lock cannot do this: `guard::transaction` of a lock on Redis.
+    not_supported,
+    /// So many of the Redis servers are no masters, members of a cluster, too old or may evict keys
+    /// that the others are no quorum. The client's log says which, and why.
+    unsuitable_server,
 };
 
 /// The ZooKeeper error codes with which an operation can complete. The numbers are ZooKeeper's own

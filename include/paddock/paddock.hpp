@@ -1,5 +1,6 @@
 #pragma once
 
+#include <paddock/any_mutex.hpp>
 #include <paddock/boot_clock.hpp>
 #include <paddock/client.hpp>
 #include <paddock/contender.hpp>

@@ -40,6 +40,10 @@ const char* text(errc code) noexcept {
         return "the lease lapsed: no proof that the session is alive arrived in time";
     case errc::hold_expired:
         return "the hold has reached its longest time";
+    case errc::not_supported:
+        return "the system that has the lock cannot do this";
+    case errc::unsuitable_server:
+        return "too many Redis servers cannot be used for locks; the log says why";
     case errc::wrong_c_client:
         return "libzookeeper_mt has taken the place of libzookeeper_st in this process";
     }

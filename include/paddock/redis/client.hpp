@@ -1,0 +1,163 @@
+#pragma once
+
+#include <paddock/detail/access.hpp>
+#include <paddock/detail/initiate.hpp>
+#include <paddock/detail/time_limit.hpp>
+#include <paddock/error.hpp>
+
+#include <boost/asio/any_io_executor.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+/// Locks on Redis, behind the same guard: a key with a time to live, on one server, or on more than
+/// half of several independent ones (Redlock).
+namespace paddock::redis {
+
+namespace detail {
+class core;
+}
+
+/// The options of a client of Redis servers.
+struct client_options {
+    /// The time to live of a lock's key. The client renews a held key from a third of it on. A
+    /// guard is valid for nine tenths of it after the request of the last confirmed renewal: the
+    /// rest is for servers whose clocks run fast. At least 100 ms, at most `max_ttl`.
+    std::chrono::milliseconds ttl{10'000};
+    /// The longest `ttl` of all clients of these servers, on which they all must agree: a server
+    /// that has lost its data grants no lock for so long, because a lock that it has forgotten may
+    /// still be held. So does a server that is used for the first time. At most a day.
+    std::chrono::milliseconds max_ttl{60'000};
+    /// With `true` a server without the mark of an earlier use is not waited for. Only for servers
+    /// that were just set up, and in tests: with it, two clients can hold a lock after a server has
+    /// lost its data.
+    bool trust_new_servers = false;
+    /// How long a new hold is certainly valid. Zero stands for a quarter of `ttl`, at most a half.
+    std::chrono::milliseconds min_validity{0};
+    /// Bytes that wait to be sent to one server at most; a request beyond them fails as if the
+    /// server could not be reached.
+    std::size_t max_bytes_queued = 4 * 1024 * 1024;
+    /// As paddock::client_options::log: servers that cannot be reached, or must not be used.
+    std::function<void(std::string_view)> log{};
+};
+
+class [[gnu::visibility("default")]] client;
+
+/// The connections to the servers that have the locks: one server, or an odd number of independent
+/// masters (Redis 5 and later; no cluster, no replicas). With one server, a lock is as safe as its
+/// memory: with several, it survives the loss of fewer than half of them.
+///
+/// **Not promised**, and a fencing token is the answer to all of it: two clients can hold one lock
+/// after the clock of a server was set, after an administrator deleted a key, when the clients'
+/// lists of servers differ, when two masters of one data set both believe in themselves, and when
+/// other programs use the key without a time to live of their own.
+///
+/// **For all operations**
+///
+/// Executor: an operation completes on the handler's associated executor, by default on
+/// get_executor(). Inside, the client has one strand of its own on that executor.
+///
+/// Lifetime: every operation may outlive this object. The destructor closes the client as close()
+/// does, in the background. From its first operation on, a client keeps its executor's
+/// `io_context::run()` from returning, until close() or the destructor.
+///
+/// Thread safety: any thread may use distinct objects. Any number of threads may call all
+/// operations of one object at the same time.
+///
+/// Fork: as paddock::client; every lock stays with the parent.
+class client {
+public:
+    /// Creates a client; does no I/O. `url` is `redis://[user:password@]host[:port][/database]`,
+    /// and perhaps more servers, separated by commas. What the first entry says about user,
+    /// password and database is true for every entry that does not say it. In user and password,
+    /// `%` and two hexadecimal digits stand for any byte; an IPv6 address stands in brackets.
+    ///
+    /// Errors: throws `system_error` with `errc::bad_argument` for a URL or an option that is not
+    /// acceptable; an even number of servers is not.
+    client(asio::any_io_executor executor, std::string_view url, client_options options);
+    /// As above, with the default options.
+    client(asio::any_io_executor executor, std::string_view url);
+    /// As above, with the executor of an execution context (`asio::io_context`, …).
+    template <paddock::detail::has_executor Context>
+    client(Context& context, std::string_view url, client_options options)
+        : client(context.get_executor(), url, std::move(options)) {}
+    template <paddock::detail::has_executor Context>
+    client(Context& context, std::string_view url) : client(context.get_executor(), url) {}
+    client(client&&) noexcept;
+    client& operator=(client&&) noexcept;
+    ~client();
+
+    using executor_type = asio::any_io_executor;
+    /// Never throws; a client that was moved from has no executor.
+    executor_type get_executor() const noexcept;
+
+    /// Waits until more than half of the servers are connected.
+    ///
+    /// Completion signature: `void(error_code)`.
+    ///
+    /// Errors: `errc::auth_failed` when so many servers refuse the credentials that the others are
+    /// too few; `errc::unsuitable_server` when so many are no masters, members of a cluster, older
+    /// than Redis 5, may evict keys, or are listed twice: the log says which and why; the client
+    /// goes on trying. `errc::closed`.
+    ///
+    /// Cancellation safety: total and terminal; the client goes on connecting.
+    ///
+    /// Executor, lifetime, thread safety: see the class.
+    template <asio::completion_token_for<void(error_code)> Token = default_token>
+    [[nodiscard]] auto connect(Token&& token = {}) {
+        return paddock::detail::initiate<void(error_code)>(
+            get_executor(), std::forward<Token>(token), &start_connect, core_);
+    }
+
+    /// As connect(), but waits for at most `limit`.
+    ///
+    /// Completion signature: `void(error_code)`.
+    ///
+    /// Errors: those of connect(), and `errc::not_connected` when the time has passed.
+    ///
+    /// Cancellation safety, executor, lifetime, thread safety: as connect().
+    template <typename Rep, typename Period,
+              asio::completion_token_for<void(error_code)> Token = default_token>
+    [[nodiscard]] auto connect_for(const std::chrono::duration<Rep, Period>& limit,
+                                   Token&& token = {}) {
+        return paddock::detail::initiate<void(error_code)>(
+            get_executor(), std::forward<Token>(token), &start_connect_for, core_,
+            paddock::detail::limit_of(limit));
+    }
+
+    /// Closes the client: every pending operation, and every later one, completes with
+    /// `errc::closed`, and its locks are released. close() waits until the servers have confirmed
+    /// that, for at most one second; a key that is left disappears at the end of its time to live.
+    ///
+    /// Completion signature: `void(error_code)`.
+    ///
+    /// Errors: none but cancellation.
+    ///
+    /// Cancellation safety: total and terminal; ends the wait, not the close.
+    ///
+    /// Executor, lifetime, thread safety: see the class.
+    template <asio::completion_token_for<void(error_code)> Token = default_token>
+    [[nodiscard]] auto close(Token&& token = {}) {
+        return paddock::detail::initiate<void(error_code)>(
+            get_executor(), std::forward<Token>(token), &start_close, core_);
+    }
+
+private:
+    friend struct paddock::detail::access;
+    using core_ptr = std::shared_ptr<detail::core>;
+
+    explicit client(core_ptr core) noexcept;
+
+    static void start_connect(paddock::detail::handler<void(error_code)>, core_ptr);
+    static void start_connect_for(paddock::detail::handler<void(error_code)>, core_ptr,
+                                  std::chrono::nanoseconds);
+    static void start_close(paddock::detail::handler<void(error_code)>, core_ptr);
+
+    core_ptr core_;
+};
+
+} // namespace paddock::redis

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <paddock/any_mutex.hpp>
+#include <paddock/options.hpp>
+#include <paddock/redis/client.hpp>
+
+#include <string_view>
+
+namespace paddock::redis {
+
+/// The options of a mutex on Redis.
+struct mutex_options {
+    paddock::hold_limit hold_limit{};
+};
+
+class [[gnu::visibility("default")]] mutex;
+
+/// A lock on Redis: the key `name` on every server. Its value is a text that only this hold has,
+/// with a time to live, as many other lock libraries have it (`SET name value NX PX ttl`): a mutex
+/// and redis-py's Lock, redsync, node-redlock or ShedLock exclude each other at the same key.
+/// Beside it the client keeps `paddock:token:<name>`, the counter of the fencing tokens, for a day
+/// after the last hold, and once per database `paddock:server`.
+///
+/// Waiters of one client get the lock in the order of their calls. Among clients there is no order:
+/// the first one that asks after a release has it. Waiters do not ask again and again: the release
+/// wakes them (PUBLISH), or the end of the key's time to live. It is not reentrant.
+///
+/// The fencing token of a guard (`zxid` is the number, `sub` is zero) grows with every hold, also
+/// after servers have lost their data, because it is at least the servers' time in microseconds.
+/// guard::path() is the name. guard::transaction() completes with `errc::not_supported`.
+/// guard::lost() returns `errc::lease_lapsed` when a quorum has not confirmed the key in time, and
+/// `errc::node_deleted` when the servers say that another client has it.
+///
+/// Errors of lock(): `errc::bad_argument` when the clients of these servers use another `max_ttl`
+/// or another number of servers; `errc::auth_failed` when the credentials or their rights do not
+/// suffice (of an ACL user: the commands EVALSHA, EVAL, SCRIPT, SUBSCRIBE, PUBLISH, INFO, TIME,
+/// GET, SET, DEL, PTTL, PEXPIRE, INCR, HSET, HMGET, and the keys and channels above);
+/// `errc::unsuitable_server` as client::connect(); `errc::closed`. Servers that cannot be reached,
+/// load their data or have no memory left are not an error: lock() waits for them, and try_lock()
+/// completes with `errc::not_connected`.
+///
+/// Everything else: see any_mutex.
+class mutex : public any_mutex {
+public:
+    /// Creates the object; does no I/O. `name` is the lock's key: 1 to 512 bytes, which can be any;
+    /// not one that begins with `paddock:`.
+    ///
+    /// Errors: throws `system_error` with `errc::bad_argument` for a name or an option that is not
+    /// acceptable.
+    mutex(const client& servers, std::string_view name, mutex_options options);
+    /// As above, with the default options.
+    mutex(const client& servers, std::string_view name);
+    /// A temporary client would close at the end of the expression.
+    mutex(const client&&, std::string_view, mutex_options) = delete;
+    mutex(const client&&, std::string_view) = delete;
+};
+
+} // namespace paddock::redis

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <paddock/detail/initiate.hpp>
+#include <paddock/guard.hpp>
+
+#include <chrono>
+#include <optional>
+
+namespace paddock::detail {
+
+/// The inside of an any_mutex. Any thread.
+class any_lock {
+public:
+    enum class kind { wait, immediate };
+
+    virtual ~any_lock() = default;
+    virtual asio::any_io_executor executor() const noexcept = 0;
+    /// Starts a call of lock() or a similar operation.
+    virtual void start(handler<void(error_code, guard)> h, kind how,
+                       std::optional<std::chrono::nanoseconds> limit) const = 0;
+};
+
+} // namespace paddock::detail

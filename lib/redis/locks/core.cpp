@@ -1,0 +1,267 @@
+#include "redis/locks/core.hpp"
+
+#include "redis/locks/lock_line.hpp"
+#include "support/fork.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace paddock::redis::detail {
+
+namespace {
+
+/// How long close() waits for the confirmation of the releases.
+constexpr std::chrono::seconds longest_close{1};
+
+connection_limits limits_of(const client_options& options) {
+    connection_limits limits;
+    limits.unsent_bytes = options.max_bytes_queued;
+    return limits;
+}
+
+} // namespace
+
+error_code error_of(rules::obstacle what) noexcept {
+    switch (what) {
+    case rules::obstacle::mismatch:
+        return errc::bad_argument;
+    case rules::obstacle::denied:
+        return errc::auth_failed;
+    case rules::obstacle::unsuitable:
+        return errc::unsuitable_server;
+    default:
+        return {};
+    }
+}
+
+struct core::place final : server_listener {
+    place(core& client, int n, rules::server at) : owner(client), index(n), where(std::move(at)) {}
+
+    std::string name() const {
+        const bool ipv6 = where.host.find(':') != where.host.npos;
+        const auto host = ipv6 ? '[' + where.host + ']' : where.host;
+        return "the server " + host + ':' + std::to_string(where.port);
+    }
+
+    void on_reachable() override { owner.on_reachable(*this); }
+    void on_unreachable(const std::string& why) override {
+        owner.trouble(trouble_kind::unreachable, name() + " is not reachable: " + why);
+    }
+    void on_refused(const std::string& fault) override { refuse(fault); }
+    /// A message may have been missed until now.
+    void on_subscribed(const std::string& channel) override { on_message(channel); }
+    void on_message(const std::string& channel) override {
+        if (const auto line = owner.line_listening_to(channel)) line->on_message(index);
+    }
+    void on_subscription_refused(const std::string& channel, const std::string& fault) override {
+        owner.trouble(trouble_kind::permission,
+                      name() + " refuses a subscription to " + channel + ": " + fault);
+    }
+    void on_messages_lost(const std::string& why) override {
+        owner.trouble(trouble_kind::unreachable, name() + " sends no messages: " + why);
+    }
+
+    void refuse(const std::string& fault) {
+        rules::reply error;
+        error.what = rules::reply::kind::error;
+        error.text = fault;
+        refusal = rules::read_answer(error);
+        if (refusal->what != rules::answer::kind::denied)
+            refusal->what = rules::answer::kind::replica; // it must not be used
+        owner.trouble(trouble_kind::permission, name() + " cannot be used: " + fault);
+        owner.tell_connect_waiters();
+    }
+
+    core& owner;
+    const int index;
+    const rules::server where;
+    std::unique_ptr<server> link;         ///< null before start(), and after the end
+    std::optional<rules::answer> refusal; ///< why the server cannot be used
+    rules::server_clock clock;
+    time_point young_until{}; ///< its clock was set
+};
+
+core::core(asio::any_io_executor io, world outside, std::vector<rules::server> servers,
+           client_options options)
+    : client_base(std::move(io), std::move(outside.env), outside.clock)
+    , options_(std::move(options))
+    , timing_(options_.ttl)
+    , least_validity_(options_.min_validity.count() > 0 ? options_.min_validity : options_.ttl / 4)
+    , deployment_{options_.max_ttl, static_cast<int>(servers.size()), options_.trust_new_servers}
+    , forks_(forks.load(std::memory_order_relaxed))
+    , log_(options_.log)
+    , releases_(*this) {
+    for (auto& one : servers)
+        servers_.push_back(std::make_unique<place>(*this, size(), std::move(one)));
+}
+
+core::~core() = default;
+
+void core::start() {
+    if (std::exchange(started_, true)) return;
+    for (const auto& one : servers_)
+        one->link = std::make_unique<server>(env(), one->where, limits_of(options_), *one);
+}
+
+bool core::has_connections() const noexcept { return servers_.front()->link != nullptr; }
+
+void core::trouble(trouble_kind kind, const std::string& what) noexcept {
+    if (has_context()) log_.write(kind, what, env().now());
+}
+
+std::vector<bool> core::voters() const {
+    std::vector<bool> all;
+    all.reserve(servers_.size());
+    for (const auto& one : servers_)
+        all.push_back(one->link && one->link->reachable() && !one->refusal &&
+                      one->young_until <= now());
+    return all;
+}
+
+boot_clock::duration core::round_trip() const {
+    boot_clock::duration longest{};
+    for (const auto& one : servers_)
+        if (one->link && one->link->reachable())
+            longest = std::max(longest, one->link->round_trip());
+    return longest;
+}
+
+rules::obstacle core::obstacle_in(std::vector<std::optional<rules::answer>> refusals) const {
+    for (std::size_t n = 0; n < refusals.size(); ++n)
+        if (servers_[n]->refusal) refusals[n] = servers_[n]->refusal;
+    return rules::obstacle_in(refusals);
+}
+
+void core::call(int server, rules::script which, rules::call_words words,
+                std::function<bool()> still_wanted, answered done) {
+    auto& at = *servers_[static_cast<std::size_t>(server)];
+    if (!at.link) return; // after the end
+    at.link->call(which, std::move(words), std::move(still_wanted),
+                  [this, &at, done = std::move(done)](std::optional<rules::answer> said,
+                                                      time_point sent) mutable {
+                      done(checked(at, std::move(said), sent), sent);
+                  });
+}
+
+/// What a server whose clock was set says about votes proves nothing until all keys are over that
+/// it may have deleted too early.
+std::optional<rules::answer> core::checked(place& of, std::optional<rules::answer> said,
+                                           time_point sent) {
+    if (!said) return said;
+    if (said->clock.count() != 0 && of.clock.stepped(sent, now(), said->clock)) {
+        of.young_until = now() + deployment_.max_ttl;
+        trouble(trouble_kind::slowness, of.name() + " has a clock that was set");
+    }
+    if (of.young_until <= now()) return said;
+    if (said->what == rules::answer::kind::granted) {
+        said->what = rules::answer::kind::refused; // the key goes
+        said->text = "the clock of the server was set";
+    }
+    if (said->what == rules::answer::kind::renewed || said->what == rules::answer::kind::set)
+        said->left = std::max(said->left,
+                              std::chrono::ceil<std::chrono::milliseconds>(of.young_until - now()));
+    return said;
+}
+
+bool core::is_listed_twice(const place& of) const {
+    return std::any_of(servers_.begin(), servers_.end(), [&](const auto& other) {
+        return other.get() != &of && !other->refusal && other->link->run_id() == of.link->run_id();
+    });
+}
+
+void core::on_reachable(place& of) {
+    of.refusal.reset();
+    if (is_listed_twice(of)) return of.refuse("the URL lists it twice, under two addresses");
+    releases_.on_reachable(of.index);
+    tell_connect_waiters();
+    tell_lines([](lock_line& one) { one.on_servers_changed(); });
+}
+
+template <typename Event>
+void core::tell_lines(Event event) {
+    std::vector<std::shared_ptr<lock_line>> all;
+    for (const auto& [name, one] : lines_)
+        all.push_back(one);
+    for (const auto& one : all)
+        event(*one);
+}
+
+std::shared_ptr<lock_line> core::line_of(const std::string& name) {
+    auto& found = lines_[name];
+    if (!found) found = std::make_shared<lock_line>(*this, name);
+    return found;
+}
+
+std::shared_ptr<lock_line> core::line_listening_to(const std::string& channel) const {
+    const auto found = lines_.find(rules::lock_name_of(channel));
+    return found == lines_.end() ? nullptr : found->second;
+}
+
+void core::listen(const rules::lock_keys& keys) {
+    for (const auto& one : servers_)
+        if (one->link) one->link->subscribe(keys.channel);
+}
+
+void core::stop_listening(const rules::lock_keys& keys) {
+    for (const auto& one : servers_)
+        if (one->link) one->link->unsubscribe(keys.channel);
+}
+
+std::uint64_t core::when_connected(connect_waiter told) {
+    const auto id = ++last_waiter_;
+    connect_waiters_.emplace(id, std::move(told));
+    tell_connect_waiters();
+    return id;
+}
+
+/// No error: connected; errc::not_connected: not yet.
+error_code core::connect_result() const {
+    if (closed()) return close_reason();
+    const auto all = voters();
+    if (std::count(all.begin(), all.end(), true) >= quorum()) return {};
+    const auto fault = error_of(obstacle_in({servers_.size(), std::nullopt}));
+    return fault ? fault : errc::not_connected;
+}
+
+void core::tell_connect_waiters() {
+    const auto result = connect_result();
+    if (result == errc::not_connected) return;
+    for (auto& [id, told] : std::exchange(connect_waiters_, {}))
+        told(result);
+}
+
+void core::close(error_code why) {
+    if (closed()) return;
+    const bool forked = forks_ != forks.load(std::memory_order_relaxed);
+    if (!forked) run_pending_releases();
+    begin_close(why);
+    if (forked) drop_connections(); // the locks stay with the parent
+    tell_lines([why](lock_line& one) { one.close(why); });
+    lines_.clear();
+    releases_.stop_waits(why);
+    tell_connect_waiters();
+    end_holds();
+    if (forked || !started_) return finish_closing();
+    last_timer_ = env().make_timer();
+    last_timer_->arm(env().now() + longest_close,
+                     [self = shared_from_this()] { self->finish_closing(); });
+    releases_.when_done([self = shared_from_this()] { self->finish_closing(); });
+}
+
+void core::finish_closing() {
+    // Not from within a server's callback or a timer's: they are destroyed.
+    env().post([self = shared_from_this()] {
+        self->drop_connections();
+        self->end();
+    });
+}
+
+void core::drop_connections() noexcept {
+    releases_.clear();
+    last_timer_.reset();
+    for (const auto& one : servers_)
+        one->link.reset();
+}
+
+} // namespace paddock::redis::detail

@@ -1,0 +1,123 @@
+#pragma once
+
+#include "client/client_base.hpp"
+#include "client/trouble_log.hpp"
+#include "redis/connection/server.hpp"
+#include "redis/locks/releases.hpp"
+#include "redis/rules/obstacle.hpp"
+#include "redis/rules/scripts.hpp"
+#include "redis/rules/server_clock.hpp"
+#include "redis/rules/url.hpp"
+#include "redis/rules/votes.hpp"
+
+#include <paddock/redis/client.hpp>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace paddock::redis::detail {
+
+using namespace paddock::detail;
+
+class lock_line;
+
+/// The outside of a core; a simulation has its own.
+struct world {
+    std::unique_ptr<environment> env;
+    /// The clock of `env`; any thread, also after `env` is destroyed.
+    lease_term::clock clock = &boot_clock::now;
+};
+
+/// The inside of a client of Redis servers. All methods on the strand, but for those that
+/// client_base says are for any thread.
+class core final : public client_base, public std::enable_shared_from_this<core> {
+public:
+    using time_point = boot_clock::time_point;
+
+    core(asio::any_io_executor io, world outside, std::vector<rules::server> servers,
+         client_options options);
+    ~core() override;
+
+    const rules::lock_timing& timing() const noexcept { return timing_; } ///< any thread
+    /// How long a new hold must be valid; any thread.
+    boot_clock::duration least_validity() const noexcept { return least_validity_; }
+    const rules::deployment& deployment() const noexcept { return deployment_; } ///< any thread
+
+    time_point now() const noexcept { return clock()(); }
+    void start() override;
+    void close(error_code why) override;
+
+    int size() const noexcept { return static_cast<int>(servers_.size()); }
+    int quorum() const noexcept { return size() / 2 + 1; }
+    /// False before start(), and after the end.
+    bool has_connections() const noexcept;
+    /// Which servers can vote now.
+    std::vector<bool> voters() const;
+    /// What keeps a client from a lock, given what servers answered instead of votes.
+    rules::obstacle obstacle_in(std::vector<std::optional<rules::answer>> refusals) const;
+    /// How long the slowest of the connected servers takes to answer.
+    boot_clock::duration round_trip() const;
+
+    /// What a server said to a script that was sent then; nothing if that is unknown.
+    using answered = unique_function<void(const std::optional<rules::answer>&, time_point sent)>;
+    /// Runs a script on a server, behind all earlier ones. `still_wanted` may prevent that it is
+    /// sent once more, to a server that does not have the script.
+    void call(int server, rules::script which, rules::call_words words,
+              std::function<bool()> still_wanted, answered done);
+    class releases& releases() noexcept {
+        return releases_;
+    }
+
+    /// The line of the lock with this name; forget() ends it.
+    std::shared_ptr<lock_line> line_of(const std::string& name);
+    void forget(const std::string& name) { lines_.erase(name); }
+    /// A waiter hears of the lock's releases.
+    void listen(const rules::lock_keys& keys);
+    void stop_listening(const rules::lock_keys& keys);
+
+    /// Calls back once, when a quorum is connected, or cannot be.
+    using connect_waiter = unique_function<void(error_code)>;
+    std::uint64_t when_connected(connect_waiter told);
+    void stop_waiting(std::uint64_t id) { connect_waiters_.erase(id); }
+
+    void trouble(trouble_kind kind, const std::string& what) noexcept;
+
+private:
+    /// One of the servers, as its listener sees it.
+    struct place;
+
+    void drop_connections() noexcept override;
+    void on_reachable(place& of);
+    bool is_listed_twice(const place& of) const;
+    std::optional<rules::answer> checked(place& of, std::optional<rules::answer> said,
+                                         time_point sent);
+    error_code connect_result() const;
+    void tell_connect_waiters();
+    template <typename Event>
+    void tell_lines(Event event);
+    std::shared_ptr<lock_line> line_listening_to(const std::string& channel) const;
+    void finish_closing();
+
+    const client_options options_;
+    const rules::lock_timing timing_;
+    const boot_clock::duration least_validity_;
+    const rules::deployment deployment_;
+    const std::uint32_t forks_;
+    trouble_log log_;
+    std::vector<std::unique_ptr<place>> servers_;
+    class releases releases_;
+    std::map<std::string, std::shared_ptr<lock_line>> lines_; ///< by the lock's name
+    std::map<std::uint64_t, connect_waiter> connect_waiters_;
+    std::uint64_t last_waiter_ = 0;
+    bool started_ = false;
+    std::unique_ptr<timer> last_timer_; ///< limits the wait of close()
+};
+
+/// Wraps the obstacle as the error of a call; none for those that heal by themselves.
+error_code error_of(rules::obstacle what) noexcept;
+
+} // namespace paddock::redis::detail

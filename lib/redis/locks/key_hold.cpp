@@ -1,0 +1,148 @@
+#include "redis/locks/key_hold.hpp"
+
+#include "client/pending_call.hpp"
+#include "redis/locks/lock_line.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <utility>
+
+namespace paddock::redis::detail {
+
+key_holder::key_holder(std::shared_ptr<core> client, std::shared_ptr<lock_line> line,
+                       rules::lock_keys keys, std::string value, const rules::votes& votes,
+                       std::int64_t token)
+    : core_(std::move(client))
+    , line_(std::move(line))
+    , keys_(std::move(keys))
+    , value_(std::move(value))
+    , token_(token)
+    , votes_(votes)
+    , term_(std::make_shared<lease_term>(core_->clock(), votes.valid_until()))
+    , last_sent_(core_->now()) {}
+
+void key_holder::begin(const std::shared_ptr<key_hold>& of) {
+    hold_ = of;
+    timer_ = core_->env().make_timer();
+    tick();
+}
+
+void key_holder::tick() {
+    if (released_ || lost_) return;
+    if (!term_->alive()) return lose(errc::lease_lapsed);
+    auto next = term_->until();
+    for (int server = 0; server < core_->size(); ++server) {
+        if (votes_.renewal_due(server) <= core_->now()) renew(server);
+        next = std::min(next, votes_.renewal_due(server));
+    }
+    timer_->arm(next, [weak = weak_from_this()] {
+        if (const auto self = weak.lock()) self->tick();
+    });
+}
+
+void key_holder::renew(int server) {
+    last_sent_ = core_->now();
+    votes_.renewing(server, last_sent_);
+    const auto ttl = std::chrono::floor<std::chrono::milliseconds>(core_->timing().ttl);
+    core_->call(
+        server, rules::script::renew,
+        rules::renew_words(keys_, value_, ttl, core_->deployment(), token_),
+        [weak = weak_from_this()] {
+            const auto self = weak.lock();
+            return self && !self->released_;
+        },
+        [weak = weak_from_this(), server](const auto& said, auto sent) {
+            const auto self = weak.lock();
+            if (self && said) self->on_answer(server, *said, sent);
+        });
+}
+
+void key_holder::on_answer(int server, const rules::answer& said, time_point sent) {
+    if (released_ || lost_) return;
+    votes_.answered(server, said, sent, core_->now());
+    if (votes_.impossible()) return lose(errc::node_deleted);
+    if (!term_->extend(votes_.valid_until())) return lose(errc::lease_lapsed);
+    tell_verified();
+    tick();
+}
+
+void key_holder::lose(error_code why) {
+    lost_ = true;
+    timer_.reset();
+    if (const auto hold = hold_.lock()) hold->end(why);
+    term_->end();
+    line_->hold_ended(*this);
+}
+
+void key_holder::release() {
+    released_ = true;
+    timer_.reset();
+    term_->end();
+    std::vector<int> all(static_cast<std::size_t>(core_->size()));
+    std::iota(all.begin(), all.end(), 0);
+    const auto& timing = core_->timing();
+    core_->releases().start(
+        {keys_, value_, std::move(all), true, last_sent_ + timing.ttl + timing.margin},
+        [self = shared_from_this()](error_code why) { self->deleted(why); });
+    line_->hold_ended(*this);
+}
+
+void key_holder::close(error_code why) {
+    const auto hold = hold_.lock();
+    if (!hold) return;
+    hold->end(why);
+    hold->release();
+}
+
+void key_holder::when_deleted(unique_function<void(error_code)> deleted) {
+    if (deleted_) return deleted(*deleted_);
+    deleted_callbacks_.push_back(std::move(deleted));
+}
+
+void key_holder::deleted(error_code why) {
+    deleted_ = why;
+    for (auto& one : std::exchange(deleted_callbacks_, {}))
+        one(why);
+}
+
+void key_holder::verify(client_call_ptr<> call) {
+    std::erase_if(verifications_, [](const auto& one) { return !one.call->open(); });
+    verifications_.push_back({core_->now(), std::move(call)});
+    for (int server = 0; server < core_->size(); ++server)
+        renew(server);
+}
+
+void key_holder::tell_verified() {
+    std::erase_if(verifications_, [this](const auto& one) {
+        if (!votes_.confirmed_since(one.since)) return false;
+        one.call->complete({});
+        return true;
+    });
+}
+
+void key_holder::hold_ended(error_code) {
+    for (const auto& one : std::exchange(verifications_, {}))
+        one.call->fail(errc::lock_lost);
+}
+
+key_hold::key_hold(std::shared_ptr<core> client, std::shared_ptr<key_holder> keys, std::string name,
+                   const fencing_token& token)
+    : hold(std::move(client), keys->term(), keys, token)
+    , name_(std::move(name))
+    , keys_(std::move(keys)) {}
+
+void key_hold::start_verify(handler<void(error_code)> h) {
+    const auto call = make_pending_call(client(), std::move(h));
+    call->start([self = shared_from_this(), this, call] {
+        if (!valid()) return call->fail(errc::lock_lost);
+        keys_->verify(call);
+    });
+}
+
+void key_hold::start_transaction(handler<void(error_code, std::vector<operation_result>)> h,
+                                 std::vector<operation>) {
+    make_pending_call(client(), std::move(h))->fail(errc::not_supported);
+}
+
+} // namespace paddock::redis::detail

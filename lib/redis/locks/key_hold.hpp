@@ -1,0 +1,89 @@
+#pragma once
+
+#include "client/hold.hpp"
+#include "redis/locks/core.hpp"
+#include "redis/rules/votes.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace paddock::redis::detail {
+
+class key_hold;
+
+/// The keys of a granted lock: renews them until they are released, or a quorum has not confirmed
+/// them in time. Strand only.
+class key_holder final : public held_resource, public std::enable_shared_from_this<key_holder> {
+public:
+    using time_point = boot_clock::time_point;
+
+    key_holder(std::shared_ptr<core> client, std::shared_ptr<lock_line> line, rules::lock_keys keys,
+               std::string value, const rules::votes& votes, std::int64_t token);
+
+    /// The hold that ends when the keys are lost. Renewals begin.
+    void begin(const std::shared_ptr<key_hold>& of);
+    std::shared_ptr<const lease_term> term() const noexcept { return term_; }
+    const std::string& value() const noexcept { return value_; }
+    /// Whether a quorum certainly has the keys, and they are not to be released yet.
+    bool holds() const noexcept { return !released_ && term_->alive(); }
+    /// What a server said to a request that sets or prolongs the key.
+    void on_answer(int server, const rules::answer& said, time_point sent);
+    /// The client is closed: ends the hold, and releases the keys.
+    void close(error_code why);
+
+    void release() override;
+    void when_deleted(unique_function<void(error_code)> deleted) override;
+    void hold_ended(error_code why) override;
+
+    /// Completes when a quorum has confirmed the keys from now on, or the hold has ended.
+    void verify(client_call_ptr<> call);
+
+private:
+    void tick();
+    void renew(int server);
+    void lose(error_code why);
+    void tell_verified();
+    void deleted(error_code why);
+
+    const std::shared_ptr<core> core_;
+    const std::shared_ptr<lock_line> line_;
+    const rules::lock_keys keys_;
+    const std::string value_;
+    const std::int64_t token_;
+    rules::votes votes_;
+    std::shared_ptr<lease_term> term_;
+    std::weak_ptr<key_hold> hold_;
+    time_point last_sent_{}; ///< of the requests that set or prolong a key
+    bool released_ = false;
+    bool lost_ = false;
+    std::optional<error_code> deleted_;
+    std::unique_ptr<timer> timer_;
+    std::vector<unique_function<void(error_code)>> deleted_callbacks_;
+    struct verification {
+        time_point since;
+        client_call_ptr<> call;
+    };
+    std::vector<verification> verifications_;
+};
+
+/// A hold that keys on Redis servers make.
+class key_hold final : public hold {
+public:
+    key_hold(std::shared_ptr<core> client, std::shared_ptr<key_holder> keys, std::string name,
+             const fencing_token& token);
+
+    std::string_view path() const noexcept override { return name_; }
+    void start_verify(handler<void(error_code)> h) override;
+    void start_transaction(handler<void(error_code, std::vector<operation_result>)> h,
+                           std::vector<operation> steps) override;
+
+private:
+    const std::string name_;
+    const std::shared_ptr<key_holder> keys_;
+};
+
+} // namespace paddock::redis::detail

@@ -1,0 +1,268 @@
+#include "redis/locks/lock_line.hpp"
+
+#include "redis/locks/core.hpp"
+#include "redis/locks/key_hold.hpp"
+#include "redis/locks/line_call.hpp"
+
+#include <paddock/detail/access.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <utility>
+
+namespace paddock::redis::detail {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// So many grants one client may have without a pause while calls of it wait: then the clients that
+/// heard of the release come first.
+constexpr int most_grants_in_a_row = 16;
+
+/// A lock that is wanted again soon needs no new subscription.
+constexpr auto subscription_rest = 5s;
+
+/// 128 random bits, as text.
+std::string random_text(environment& env) {
+    std::array<char, 33> text{};
+    std::snprintf(text.data(), text.size(), "%016llx%016llx",
+                  static_cast<unsigned long long>(env.random()),
+                  static_cast<unsigned long long>(env.random()));
+    return text.data();
+}
+
+} // namespace
+
+lock_line::lock_line(core& client, const std::string& name)
+    : core_(client), keys_(name), pace_(client.timing().ttl) {}
+
+void lock_line::arm(boot_clock::duration time, void (lock_line::*what)()) {
+    if (!timer_) timer_ = core_.env().make_timer();
+    timer_->arm(core_.now() + time, [weak = weak_from_this(), what] {
+        if (const auto self = weak.lock()) ((*self).*what)();
+    });
+}
+
+void lock_line::join(std::shared_ptr<line_call> call) {
+    const auto own = holder_.lock();
+    const bool taken = !calls_.empty() || (own && own->holds());
+    if (call->immediate() && taken) return call->finish({}, guard());
+    calls_.push_back(std::move(call));
+    proceed();
+}
+
+void lock_line::drop_completed() {
+    std::erase_if(calls_, [](const auto& one) { return !one->open(); });
+}
+
+void lock_line::leave() {
+    drop_completed();
+    if (!calls_.empty()) return;
+    if (stage_ == stage::attempting) return carry_out(attempt_->give_up());
+    stage_ = stage::idle;
+    settle();
+}
+
+bool lock_line::known_taken() const noexcept {
+    const auto own = holder_.lock();
+    return (own && own->holds()) || obstacle_ == rules::obstacle::taken;
+}
+
+void lock_line::proceed() {
+    drop_completed();
+    if (calls_.empty()) return settle();
+    const auto own = holder_.lock();
+    if (stage_ == stage::idle && !(own && own->holds()))
+        attempt_now(std::exchange(one_first_next_, false));
+}
+
+void lock_line::attempt_now(bool one_first) {
+    stage_ = stage::attempting;
+    ++attempts_;
+    const auto& timing = core_.timing();
+    value_ = rules::lock_value(std::chrono::floor<std::chrono::milliseconds>(timing.ttl),
+                               random_text(core_.env()));
+    heard_.assign(static_cast<std::size_t>(core_.size()), false);
+    attempt_.emplace(core_.voters(), one_first, timing, core_.least_validity());
+    if (one_first)
+        arm(std::min<boot_clock::duration>(10 * core_.round_trip() + 10ms, timing.ttl / 10),
+            &lock_line::on_slow_server);
+    else
+        arm(timing.ttl / 2, &lock_line::on_slow_attempt);
+    carry_out(attempt_->start());
+}
+
+void lock_line::on_slow_server() {
+    arm(core_.timing().ttl / 2, &lock_line::on_slow_attempt);
+    carry_out(attempt_->hurry());
+}
+
+void lock_line::on_slow_attempt() { carry_out(attempt_->give_up()); }
+
+void lock_line::carry_out(const rules::attempt::requests& what) {
+    for (const auto server : what.acquire)
+        send(server, rules::script::acquire);
+    for (const auto server : what.renew)
+        send(server, rules::script::renew);
+    if (!what.release.empty()) release(what.release);
+    if (attempt_->now() != rules::attempt::state::pending) conclude();
+}
+
+void lock_line::send(int server, rules::script which) {
+    const auto ttl = std::chrono::floor<std::chrono::milliseconds>(core_.timing().ttl);
+    const auto& all = core_.deployment();
+    auto words = which == rules::script::acquire
+                     ? rules::acquire_words(keys_, value_, ttl, all)
+                     : rules::renew_words(keys_, value_, ttl, all, attempt_->token());
+    const auto is_current = [weak = weak_from_this(), n = attempts_] {
+        const auto self = weak.lock();
+        return self && self->attempts_ == n && self->stage_ == stage::attempting;
+    };
+    core_.call(
+        server, which, std::move(words), is_current,
+        [weak = weak_from_this(), is_current, server, value = value_](const auto& said, auto sent) {
+            const auto self = weak.lock();
+            if (!self) return;
+            if (is_current()) return self->on_answer(server, said, sent);
+            // Granted without this answer, which is another vote.
+            const auto holder = self->holder_.lock();
+            if (said && holder && holder->value() == value) holder->on_answer(server, *said, sent);
+        });
+}
+
+void lock_line::on_answer(int server, const std::optional<rules::answer>& said, time_point sent) {
+    carry_out(said ? attempt_->answered(server, *said, sent, core_.now())
+                   : attempt_->unreachable(server));
+}
+
+/// Of an attempt that has failed: no client waits for its keys.
+void lock_line::release(std::vector<int> servers) {
+    const auto& timing = core_.timing();
+    core_.releases().start(
+        {keys_, value_, std::move(servers), false, core_.now() + timing.ttl + timing.margin}, {});
+}
+
+void lock_line::conclude() {
+    if (timer_) timer_->cancel();
+    stage_ = stage::idle;
+    if (attempt_->now() == rules::attempt::state::granted)
+        grant();
+    else
+        refused();
+}
+
+void lock_line::grant() {
+    obstacle_.reset();
+    drop_completed();
+    const auto client = core_.shared_from_this();
+    const auto holder = std::make_shared<key_holder>(client, shared_from_this(), keys_, value_,
+                                                     attempt_->votes(), attempt_->token());
+    holder_ = holder;
+    if (calls_.empty()) return holder->release();
+    const auto call = std::move(calls_.front());
+    calls_.pop_front();
+    core_.prepare_releases();
+    const auto hold =
+        std::make_shared<key_hold>(client, holder, keys_.name, fencing_token{attempt_->token(), 0});
+    hold->limit(call->limit(), core_.now());
+    holder->begin(hold);
+    call->finish({}, access::make<guard>(hold));
+}
+
+void lock_line::refused() {
+    obstacle_ = core_.obstacle_in(attempt_->refusals());
+    grants_in_a_row_ = 0;
+    drop_completed();
+    if (const auto why = error_of(*obstacle_)) return fail_all(why);
+    const auto plan = pace_.after(*attempt_, core_.round_trip(), core_.env().random());
+    one_first_next_ = plan.one_first;
+    if (!calls_.empty() && calls_.front()->immediate()) {
+        const auto call = std::move(calls_.front());
+        calls_.pop_front();
+        call->finish(call->why_not_in_time(), guard());
+    }
+    if (calls_.empty()) return settle();
+    listen();
+    if (!released_meanwhile()) return sleep(plan.sleep, stage::sleeping);
+    one_first_next_ = true;
+    sleep({}, stage::sleeping);
+}
+
+/// A server that refused the lock has told of a release since.
+bool lock_line::released_meanwhile() const {
+    for (std::size_t n = 0; n < heard_.size(); ++n)
+        if (heard_[n] && attempt_->refusals()[n]) return true;
+    return false;
+}
+
+void lock_line::fail_all(error_code why) {
+    for (const auto& one : std::exchange(calls_, {}))
+        one->fail(why);
+    settle();
+}
+
+void lock_line::sleep(boot_clock::duration time, stage how) {
+    stage_ = how;
+    arm(time, &lock_line::on_slept);
+}
+
+void lock_line::on_slept() { wake(one_first_next_); }
+
+void lock_line::wake(bool one_first) {
+    timer_->cancel();
+    stage_ = stage::idle;
+    one_first_next_ = one_first;
+    proceed();
+}
+
+void lock_line::on_message(int server) {
+    if (stage_ == stage::attempting) heard_[static_cast<std::size_t>(server)] = true;
+    if (stage_ == stage::sleeping) wake(true);
+}
+
+void lock_line::on_servers_changed() {
+    if (stage_ == stage::sleeping && obstacle_ == rules::obstacle::servers) wake(false);
+}
+
+void lock_line::hold_ended(const key_holder& of) {
+    if (holder_.lock().get() != &of) return;
+    holder_.reset();
+    drop_completed();
+    if (stage_ != stage::idle || calls_.empty() || ++grants_in_a_row_ < most_grants_in_a_row)
+        return proceed();
+    grants_in_a_row_ = 0;
+    listen();
+    sleep(2 * core_.round_trip(), stage::yielding);
+}
+
+void lock_line::listen() {
+    if (!std::exchange(listens_, true)) core_.listen(keys_);
+}
+
+/// Without a call and a hold the line is of no use.
+void lock_line::settle() {
+    const auto own = holder_.lock();
+    if (!calls_.empty() || stage_ != stage::idle || (own && own->holds())) return;
+    if (listens_) return arm(subscription_rest, &lock_line::on_unused);
+    core_.forget(keys_.name);
+}
+
+void lock_line::on_unused() {
+    if (!calls_.empty() || stage_ != stage::idle) return;
+    if (std::exchange(listens_, false)) core_.stop_listening(keys_);
+    settle();
+}
+
+void lock_line::close(error_code why) {
+    timer_.reset();
+    for (const auto& one : std::exchange(calls_, {}))
+        one->fail(why);
+    if (std::exchange(stage_, stage::idle) == stage::attempting)
+        release(attempt_->give_up().release);
+    if (const auto own = holder_.lock()) own->close(why);
+}
+
+} // namespace paddock::redis::detail

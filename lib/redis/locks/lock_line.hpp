@@ -1,0 +1,95 @@
+#pragma once
+
+#include "redis/rules/attempt.hpp"
+#include "redis/rules/obstacle.hpp"
+#include "redis/rules/pace.hpp"
+#include "redis/rules/scripts.hpp"
+#include "support/environment.hpp"
+
+#include <paddock/error.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace paddock::redis::detail {
+
+class core;
+class key_holder;
+class line_call;
+
+/// The calls of one client that wait for one lock, in their order. One attempt at a time is made on
+/// behalf of the first. Strand only.
+class lock_line final : public std::enable_shared_from_this<lock_line> {
+public:
+    using time_point = boot_clock::time_point;
+
+    lock_line(core& client, const std::string& name);
+
+    void join(std::shared_ptr<line_call> call);
+    /// A call was completed otherwise.
+    void leave();
+    /// Whether another hold has the lock, according to the latest information.
+    bool known_taken() const noexcept;
+    /// Fails all calls, and ends the hold.
+    void close(error_code why);
+
+    // From the client.
+    /// The lock was released on this server, or may have been.
+    void on_message(int server);
+    void on_servers_changed();
+
+    /// From the holder: its keys are released, or lost.
+    void hold_ended(const key_holder& of);
+
+private:
+    enum class stage {
+        idle,
+        attempting,
+        sleeping, ///< until a release, or the time of the next attempt
+        yielding, ///< other clients may have the lock first
+    };
+
+    void proceed();
+    void attempt_now(bool one_first);
+    void carry_out(const rules::attempt::requests& what);
+    void send(int server, rules::script which);
+    void on_answer(int server, const std::optional<rules::answer>& said, time_point sent);
+    void release(std::vector<int> servers);
+    void conclude();
+    void grant();
+    void refused();
+    void fail_all(error_code why);
+    void drop_completed();
+    void sleep(boot_clock::duration time, stage how);
+    void wake(bool one_first);
+    bool released_meanwhile() const;
+    void listen();
+    void settle();
+    void arm(boot_clock::duration time, void (lock_line::*what)());
+    void on_slow_server();
+    void on_slow_attempt();
+    void on_slept();
+    void on_unused();
+
+    core& core_;
+    const rules::lock_keys keys_;
+    std::deque<std::shared_ptr<line_call>> calls_;
+    std::weak_ptr<key_holder> holder_; ///< of the latest grant
+    stage stage_ = stage::idle;
+    rules::pace pace_;
+    std::optional<rules::attempt> attempt_;
+    std::uint64_t attempts_ = 0; ///< the number of this attempt
+    std::string value_;          ///< of this attempt
+    std::vector<bool> heard_;    ///< the servers that told of a release during this attempt
+    bool one_first_next_ = false;
+    bool listens_ = false;
+    std::optional<rules::obstacle> obstacle_; ///< of the latest attempt, if it failed
+    int grants_in_a_row_ = 0;
+    std::unique_ptr<timer> timer_;
+};
+
+} // namespace paddock::redis::detail

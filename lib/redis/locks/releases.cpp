@@ -1,0 +1,108 @@
+#include "redis/locks/releases.hpp"
+
+#include "redis/locks/core.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace paddock::redis::detail {
+
+namespace {
+/// Before a server that has refused a release (it loads its data, say) is asked again.
+constexpr std::chrono::milliseconds pause{200};
+} // namespace
+
+void releases::start(terms what, unique_function<void(error_code)> released) {
+    if (!core_.has_connections()) {
+        if (released) released(core_.close_reason());
+        return;
+    }
+    const auto id = ++last_;
+    auto servers = what.servers;
+    auto& one = entries_.emplace(id, entry{id, std::move(what), servers, {}, std::move(released)})
+                    .first->second;
+    for (const auto server : servers)
+        send(one, server);
+    if (entries_.size() == 1) arm();
+}
+
+void releases::send(entry& one, int server) {
+    core_.call(
+        server, rules::script::release,
+        rules::release_words(one.what.keys, one.what.value, one.what.tells), [] { return true; },
+        [this, id = one.id, server](const auto& said, auto) {
+            if (said) on_answer(id, server, *said); // else on_reachable() sends it again
+        });
+}
+
+void releases::on_answer(std::uint64_t id, int server, const rules::answer& said) {
+    using kind = rules::answer::kind;
+    const auto found = entries_.find(id);
+    if (found == entries_.end()) return;
+    auto& one = found->second;
+    if (said.what != kind::released && said.what != kind::gone)
+        return one.refused.push_back(server); // on_time() sends it again
+    std::erase(one.unconfirmed, server);
+    const auto confirmed = one.what.servers.size() - one.unconfirmed.size();
+    unique_function<void(error_code)> released;
+    if (confirmed >= static_cast<std::size_t>(core_.quorum()))
+        released = std::exchange(one.released, {});
+    if (one.unconfirmed.empty()) entries_.erase(found);
+    if (released) released({});
+    tell_if_done();
+}
+
+void releases::on_reachable(int server) {
+    for (auto& [id, one] : entries_)
+        if (std::count(one.unconfirmed.begin(), one.unconfirmed.end(), server) > 0)
+            send(one, server);
+}
+
+void releases::stop_waits(error_code why) {
+    std::vector<unique_function<void(error_code)>> waits;
+    for (auto& [id, one] : entries_)
+        if (one.released) waits.push_back(std::exchange(one.released, {}));
+    for (auto& one : waits)
+        one(why);
+}
+
+void releases::when_done(unique_function<void()> done) {
+    done_ = std::move(done);
+    tell_if_done();
+}
+
+void releases::clear() noexcept {
+    entries_.clear();
+    timer_.reset();
+    done_ = {};
+}
+
+void releases::arm() {
+    if (!timer_) timer_ = core_.env().make_timer();
+    timer_->arm(core_.env().now() + pause, [this] { on_time(); });
+}
+
+void releases::on_time() {
+    std::vector<unique_function<void(error_code)>> released;
+    for (auto& [id, one] : entries_) {
+        if (one.what.until <= core_.env().now()) released.push_back(std::move(one.released));
+        for (const auto server : std::exchange(one.refused, {}))
+            send(one, server);
+    }
+    std::erase_if(entries_, [now = core_.env().now()](const auto& one) {
+        return one.second.what.until <= now;
+    });
+    if (!entries_.empty()) arm();
+    for (auto& one : released)
+        if (one) one({});
+    tell_if_done();
+}
+
+void releases::tell_if_done() {
+    if (!entries_.empty() || !done_) return;
+    auto done = std::exchange(done_, {});
+    done();
+}
+
+} // namespace paddock::redis::detail
