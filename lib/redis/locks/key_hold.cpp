@@ -12,7 +12,7 @@ namespace paddock::redis::detail {
 
 key_holder::key_holder(std::shared_ptr<core> client, std::shared_ptr<lock_line> line,
                        rules::lock_keys keys, std::string value, const rules::votes& votes,
-                       std::int64_t token)
+                       std::int64_t token, std::optional<owner> by)
     : core_(std::move(client))
     , line_(std::move(line))
     , keys_(std::move(keys))
@@ -20,12 +20,35 @@ key_holder::key_holder(std::shared_ptr<core> client, std::shared_ptr<lock_line> 
     , token_(token)
     , votes_(votes)
     , term_(std::make_shared<lease_term>(core_->clock(), votes.valid_until()))
+    , by_(by)
+    , granted_at_(core_->now())
     , last_sent_(core_->now()) {}
 
-void key_holder::begin(const std::shared_ptr<key_hold>& of) {
-    hold_ = of;
-    timer_ = core_->env().make_timer();
-    tick();
+std::shared_ptr<key_hold> key_holder::add_hold(const hold_limit& limit) {
+    std::erase_if(holds_, [](const auto& one) { return one.expired(); });
+    const auto one =
+        std::make_shared<key_hold>(core_, shared_from_this(), keys_.name, fencing_token{token_, 0});
+    one->limit(limit, granted_at_);
+    holds_.push_back(one);
+    ++guards_;
+    if (!timer_) {
+        timer_ = core_->env().make_timer();
+        tick();
+    }
+    return one;
+}
+
+bool key_holder::has_lost_guards() const noexcept {
+    return guards_ > 0 && std::any_of(holds_.begin(), holds_.end(), [](const auto& one) {
+               const auto hold = one.lock();
+               return hold && hold->ended();
+           });
+}
+
+void key_holder::end_holds(error_code why) {
+    const auto all = holds_; // releases change it
+    for (const auto& one : all)
+        if (const auto hold = one.lock()) hold->end(why);
 }
 
 void key_holder::tick() {
@@ -70,12 +93,16 @@ void key_holder::on_answer(int server, const rules::answer& said, time_point sen
 void key_holder::lose(error_code why) {
     lost_ = true;
     timer_.reset();
-    if (const auto hold = hold_.lock()) hold->end(why);
+    end_holds(why);
     term_->end();
     line_->hold_ended(*this);
 }
 
 void key_holder::release() {
+    if (--guards_ == 0) release_unused();
+}
+
+void key_holder::release_unused() {
     released_ = true;
     timer_.reset();
     term_->end();
@@ -89,13 +116,14 @@ void key_holder::release() {
 }
 
 void key_holder::close(error_code why) {
-    const auto hold = hold_.lock();
-    if (!hold) return;
-    hold->end(why);
-    hold->release();
+    end_holds(why);
+    const auto all = holds_;
+    for (const auto& one : all)
+        if (const auto hold = one.lock()) hold->release();
 }
 
 void key_holder::when_deleted(unique_function<void(error_code)> deleted) {
+    if (!released_) return deleted({}); // the keys stay for the owner's other guards
     if (deleted_) return deleted(*deleted_);
     deleted_callbacks_.push_back(std::move(deleted));
 }

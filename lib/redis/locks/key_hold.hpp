@@ -4,6 +4,9 @@
 #include "redis/locks/core.hpp"
 #include "redis/rules/votes.hpp"
 
+#include <paddock/recursive_mutex.hpp>
+
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -15,21 +18,27 @@ namespace paddock::redis::detail {
 
 class key_hold;
 
-/// The keys of a granted lock: renews them until they are released, or a quorum has not confirmed
-/// them in time. Strand only.
+/// The keys of a granted lock, which several holds of one owner may share: renews them until the
+/// last of them is released, or a quorum has not confirmed them in time. Strand only.
 class key_holder final : public held_resource, public std::enable_shared_from_this<key_holder> {
 public:
     using time_point = boot_clock::time_point;
 
     key_holder(std::shared_ptr<core> client, std::shared_ptr<lock_line> line, rules::lock_keys keys,
-               std::string value, const rules::votes& votes, std::int64_t token);
+               std::string value, const rules::votes& votes, std::int64_t token,
+               std::optional<owner> by);
 
-    /// The hold that ends when the keys are lost. Renewals begin.
-    void begin(const std::shared_ptr<key_hold>& of);
+    /// Another hold of the owner. The first one begins the renewals.
+    std::shared_ptr<key_hold> add_hold(const hold_limit& limit);
     std::shared_ptr<const lease_term> term() const noexcept { return term_; }
+    const std::optional<owner>& by() const noexcept { return by_; }
     const std::string& value() const noexcept { return value_; }
     /// Whether a quorum certainly has the keys, and they are not to be released yet.
     bool holds() const noexcept { return !released_ && term_->alive(); }
+    /// Whether a hold was lost, and its guard still exists.
+    bool has_lost_guards() const noexcept;
+    /// The lock was granted, and no call wants it any more.
+    void release_unused();
     /// What a server said to a request that sets or prolongs the key.
     void on_answer(int server, const rules::answer& said, time_point sent);
     /// The client is closed: ends the hold, and releases the keys.
@@ -46,6 +55,7 @@ private:
     void tick();
     void renew(int server);
     void lose(error_code why);
+    void end_holds(error_code why);
     void tell_verified();
     void deleted(error_code why);
 
@@ -56,7 +66,10 @@ private:
     const std::int64_t token_;
     rules::votes votes_;
     std::shared_ptr<lease_term> term_;
-    std::weak_ptr<key_hold> hold_;
+    const std::optional<owner> by_;
+    const time_point granted_at_;
+    std::vector<std::weak_ptr<key_hold>> holds_;
+    std::size_t guards_ = 0; ///< that are not released
     time_point last_sent_{}; ///< of the requests that set or prolong a key
     bool released_ = false;
     bool lost_ = false;

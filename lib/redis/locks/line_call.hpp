@@ -2,24 +2,40 @@
 
 #include "client/lock_call.hpp"
 #include "redis/locks/core.hpp"
+#include "redis/locks/key_hold.hpp"
 #include "redis/locks/lock_line.hpp"
 
+#include <paddock/detail/access.hpp>
 #include <paddock/guard.hpp>
+#include <paddock/recursive_mutex.hpp>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
 namespace paddock::redis::detail {
 
+/// What a call wants.
+struct line_terms {
+    std::string name; ///< of the lock
+    hold_limit limit{};
+    std::optional<owner> by{}; ///< who may have the lock already
+};
+
 /// One call of lock() or a similar operation.
 class line_call final : public lock_call<core, guard> {
 public:
-    line_call(std::shared_ptr<core> client, std::string name, const hold_limit& limit,
-              handler<void(error_code, guard)>&& h, kind how)
-        : lock_call(std::move(client), std::move(h), how), name_(std::move(name)), limit_(limit) {}
+    line_call(std::shared_ptr<core> client, line_terms terms, handler<void(error_code, guard)>&& h,
+              kind how)
+        : lock_call(std::move(client), std::move(h), how), terms_(std::move(terms)) {}
 
-    const hold_limit& limit() const noexcept { return limit_; }
+    const std::optional<owner>& by() const noexcept { return terms_.by; }
+    /// The lock is held with these keys: makes the guard.
+    void granted(const std::shared_ptr<key_holder>& keys) {
+        client()->prepare_releases();
+        finish({}, access::make<guard>(keys->add_hold(terms_.limit)));
+    }
 
     error_code why_not_in_time() const override {
         return line_ && line_->known_taken() ? error_code() : errc::not_connected;
@@ -27,15 +43,14 @@ public:
 
 private:
     void join() override {
-        line_ = client()->line_of(name_);
+        line_ = client()->line_of(terms_.name);
         line_->join(std::static_pointer_cast<line_call>(shared_from_this()));
     }
     void abandoned() override {
         if (line_) line_->leave();
     }
 
-    const std::string name_;
-    const hold_limit limit_;
+    const line_terms terms_;
     std::shared_ptr<lock_line> line_;
 };
 

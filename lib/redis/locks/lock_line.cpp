@@ -4,12 +4,11 @@
 #include "redis/locks/key_hold.hpp"
 #include "redis/locks/line_call.hpp"
 
-#include <paddock/detail/access.hpp>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
+#include <iterator>
 #include <utility>
 
 namespace paddock::redis::detail {
@@ -48,10 +47,20 @@ void lock_line::arm(boot_clock::duration time, void (lock_line::*what)()) {
 
 void lock_line::join(std::shared_ptr<line_call> call) {
     const auto own = holder_.lock();
-    const bool taken = !calls_.empty() || (own && own->holds());
-    if (call->immediate() && taken) return call->finish({}, guard());
+    const bool held = own && own->holds();
+    if (call->by() && has_lost_guards(*call->by())) return call->fail(errc::lock_lost);
+    if (held && call->by() && call->by() == own->by()) return call->granted(own);
+    if (call->immediate() && (held || !calls_.empty())) return call->finish({}, guard());
     calls_.push_back(std::move(call));
     proceed();
+}
+
+bool lock_line::has_lost_guards(owner by) const {
+    const auto lost_by_owner = [&](const std::weak_ptr<key_holder>& one) {
+        const auto holder = one.lock();
+        return holder && holder->by() == by && holder->has_lost_guards();
+    };
+    return lost_by_owner(holder_) || std::any_of(lost_.begin(), lost_.end(), lost_by_owner);
 }
 
 void lock_line::drop_completed() {
@@ -157,19 +166,20 @@ void lock_line::conclude() {
 void lock_line::grant() {
     obstacle_.reset();
     drop_completed();
-    const auto client = core_.shared_from_this();
-    const auto holder = std::make_shared<key_holder>(client, shared_from_this(), keys_, value_,
-                                                     attempt_->votes(), attempt_->token());
+    const auto by = calls_.empty() ? std::nullopt : calls_.front()->by();
+    const auto holder =
+        std::make_shared<key_holder>(core_.shared_from_this(), shared_from_this(), keys_, value_,
+                                     attempt_->votes(), attempt_->token(), by);
     holder_ = holder;
-    if (calls_.empty()) return holder->release();
-    const auto call = std::move(calls_.front());
-    calls_.pop_front();
-    core_.prepare_releases();
-    const auto hold =
-        std::make_shared<key_hold>(client, holder, keys_.name, fencing_token{attempt_->token(), 0});
-    hold->limit(call->limit(), core_.now());
-    holder->begin(hold);
-    call->finish({}, access::make<guard>(hold));
+    if (calls_.empty()) return holder->release_unused();
+    std::vector<std::shared_ptr<line_call>> granted{calls_.front()};
+    if (by) // the owner's other calls have the lock as well
+        std::copy_if(calls_.begin() + 1, calls_.end(), std::back_inserter(granted),
+                     [&](const auto& one) { return one->by() == by; });
+    for (const auto& one : granted) {
+        std::erase(calls_, one);
+        one->granted(holder);
+    }
 }
 
 void lock_line::refused() {
@@ -228,7 +238,9 @@ void lock_line::on_servers_changed() {
 }
 
 void lock_line::hold_ended(const key_holder& of) {
-    if (holder_.lock().get() != &of) return;
+    std::erase_if(lost_, [&](const auto& one) { return one.expired() || one.lock().get() == &of; });
+    if (holder_.lock().get() != &of) return settle();
+    if (of.has_lost_guards()) lost_.push_back(holder_);
     holder_.reset();
     drop_completed();
     if (stage_ != stage::idle || calls_.empty() || ++grants_in_a_row_ < most_grants_in_a_row)
@@ -245,7 +257,7 @@ void lock_line::listen() {
 /// Without a call and a hold the line is of no use.
 void lock_line::settle() {
     const auto own = holder_.lock();
-    if (!calls_.empty() || stage_ != stage::idle || (own && own->holds())) return;
+    if (!calls_.empty() || stage_ != stage::idle || (own && own->holds()) || !lost_.empty()) return;
     if (listens_) return arm(subscription_rest, &lock_line::on_unused);
     core_.forget(keys_.name);
 }

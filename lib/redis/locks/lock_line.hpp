@@ -7,6 +7,7 @@
 #include "support/environment.hpp"
 
 #include <paddock/error.hpp>
+#include <paddock/recursive_mutex.hpp>
 
 #include <cstdint>
 #include <deque>
@@ -53,6 +54,7 @@ private:
         yielding, ///< other clients may have the lock first
     };
 
+    bool has_lost_guards(owner by) const;
     void proceed();
     void attempt_now(bool one_first);
     void carry_out(const rules::attempt::requests& what);
@@ -78,7 +80,8 @@ private:
     core& core_;
     const rules::lock_keys keys_;
     std::deque<std::shared_ptr<line_call>> calls_;
-    std::weak_ptr<key_holder> holder_; ///< of the latest grant
+    std::weak_ptr<key_holder> holder_;            ///< of the latest grant
+    std::vector<std::weak_ptr<key_holder>> lost_; ///< with guards that are not released
     stage stage_ = stage::idle;
     rules::pace pace_;
     std::optional<rules::attempt> attempt_;

@@ -1,13 +1,10 @@
 #include "client/any_lock.hpp"
-#include "client/arguments.hpp"
-#include "redis/locks/line_call.hpp"
-#include "support/argument.hpp"
+#include "redis/locks/line_lock.hpp"
 
-#include <paddock/detail/access.hpp>
 #include <paddock/redis/mutex.hpp>
+#include <paddock/redis/recursive_mutex.hpp>
 
 #include <memory>
-#include <string>
 #include <utility>
 
 namespace paddock::redis {
@@ -17,45 +14,60 @@ namespace {
 using detail::line_call;
 using paddock::detail::any_lock;
 
-constexpr std::size_t longest_name = 512;
-
 /// The inside of a mutex.
 class key_lock final : public any_lock {
 public:
-    key_lock(std::shared_ptr<detail::core> client, std::string_view name, const hold_limit& limit)
-        : client_(std::move(client)), name_(name), limit_(limit) {}
+    explicit key_lock(detail::line_lock lock) : lock_(std::move(lock)) {}
 
-    asio::any_io_executor executor() const noexcept override { return client_->get_executor(); }
+    asio::any_io_executor executor() const noexcept override {
+        return lock_.client->get_executor();
+    }
 
     void start(paddock::detail::handler<void(error_code, guard)> h, kind how,
                std::optional<std::chrono::nanoseconds> limit) const override {
-        const auto as = how == kind::immediate ? line_call::kind::immediate : line_call::kind::wait;
-        std::make_shared<line_call>(client_, name_, limit_, std::move(h), as)->start(limit);
+        lock_.start(std::move(h),
+                    how == kind::immediate ? line_call::kind::immediate : line_call::kind::wait,
+                    limit);
     }
 
 private:
-    const std::shared_ptr<detail::core> client_;
-    const std::string name_;
-    const hold_limit limit_;
+    const detail::line_lock lock_;
 };
-
-std::shared_ptr<const any_lock> make_lock(const client& servers, std::string_view name,
-                                          const mutex_options& options) {
-    if (name.empty()) throw bad_argument("mutex name", "is empty");
-    if (name.size() > longest_name) throw bad_argument("mutex name", "is longer than 512 bytes");
-    if (name.starts_with("paddock:"))
-        throw bad_argument("mutex name", name, "begins with \"paddock:\", which is reserved");
-    paddock::detail::check_hold_limit("mutex_options", options.hold_limit);
-    return std::make_shared<const key_lock>(paddock::detail::access::core_of(servers), name,
-                                            options.hold_limit);
-}
 
 } // namespace
 
 mutex::mutex(const client& servers, std::string_view name, mutex_options options)
-    : any_mutex(make_lock(servers, name, options)) {}
+    : any_mutex(std::make_shared<const key_lock>(
+          detail::make_line_lock("mutex", servers, name, detail::longest_name, options))) {}
 
 mutex::mutex(const client& servers, std::string_view name)
     : mutex(servers, name, mutex_options()) {}
+
+recursive_mutex::recursive_mutex(const client& servers, std::string_view name,
+                                 mutex_options options)
+    : impl_(std::make_shared<const detail::line_lock>(detail::make_line_lock(
+          "recursive_mutex", servers, name, detail::longest_name, options))) {}
+
+recursive_mutex::recursive_mutex(const client& servers, std::string_view name)
+    : recursive_mutex(servers, name, mutex_options()) {}
+
+recursive_mutex::executor_type recursive_mutex::get_executor() const noexcept {
+    return impl_ ? impl_->client->get_executor() : executor_type();
+}
+
+void recursive_mutex::start_lock(paddock::detail::handler<void(error_code, guard)> h, impl_ptr impl,
+                                 owner by) {
+    impl->start(std::move(h), line_call::kind::wait, std::nullopt, by);
+}
+
+void recursive_mutex::start_try_lock(paddock::detail::handler<void(error_code, guard)> h,
+                                     impl_ptr impl, owner by) {
+    impl->start(std::move(h), line_call::kind::immediate, std::nullopt, by);
+}
+
+void recursive_mutex::start_try_lock_for(paddock::detail::handler<void(error_code, guard)> h,
+                                         impl_ptr impl, owner by, std::chrono::nanoseconds limit) {
+    impl->start(std::move(h), line_call::kind::wait, limit, by);
+}
 
 } // namespace paddock::redis

@@ -1,0 +1,30 @@
+#include "redis/locks/line_lock.hpp"
+
+#include "client/arguments.hpp"
+#include "support/argument.hpp"
+
+#include <utility>
+
+namespace paddock::redis::detail {
+
+void line_lock::start(handler<void(error_code, guard)> h, line_call::kind how,
+                      std::optional<std::chrono::nanoseconds> time, std::optional<owner> by) const {
+    std::make_shared<line_call>(client, line_terms{name, limit, by}, std::move(h), how)
+        ->start(time);
+}
+
+line_lock make_line_lock(std::string_view lock, const redis::client& servers, std::string_view name,
+                         std::size_t longest, const mutex_options& options) {
+    const auto argument = std::string(lock) + " name";
+    if (name.empty()) throw bad_argument(argument, "is empty");
+    if (name.size() > longest)
+        throw bad_argument(argument, "is longer than " + std::to_string(longest) + " bytes");
+    if (name.starts_with("paddock:"))
+        throw bad_argument(argument, name, "begins with \"paddock:\", which is reserved");
+    check_hold_limit("mutex_options", options.hold_limit);
+    const auto& core = access::core_of(servers);
+    if (!core) throw bad_argument("client", "was moved from");
+    return {core, std::string(name), options.hold_limit};
+}
+
+} // namespace paddock::redis::detail
