@@ -244,6 +244,8 @@ public:
     }
 
 private:
+    friend struct detail::access;
+
     static void start_lock(handler<guard>, impl_ptr, std::string key);
     static void start_try_lock(handler<guard>, impl_ptr, std::string key);
     static void start_try_lock_for(handler<guard>, impl_ptr, std::string key,

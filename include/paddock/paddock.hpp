@@ -1,5 +1,7 @@
 #pragma once
 
+#include <paddock/any_client.hpp>
+#include <paddock/any_lock_family.hpp>
 #include <paddock/any_mutex.hpp>
 #include <paddock/boot_clock.hpp>
 #include <paddock/client.hpp>

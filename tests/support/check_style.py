@@ -32,6 +32,7 @@ BELOW["locks/simple"] = BELOW["locks/fair"]
 BELOW["locks/several"] = {"locks/mutex", "locks/semaphore"} | BELOW["locks/mutex"]
 BELOW["redis/rules"] = BELOW["rules"] | {"rules"}
 BELOW["redis/connection"] = BELOW["redis/rules"] | {"redis/rules"}
+BELOW["systems"] = {"support"}
 BELOW["redis/locks"] = {"client", "redis/connection"} | BELOW["redis/connection"]
 PUBLIC = ("boost/asio", "boost/system", "boost/version.hpp", "paddock/")
 

@@ -1,0 +1,61 @@
+#include "client/any_lock.hpp"
+#include "redis/locks/line_lock.hpp"
+#include "rules/keys.hpp"
+#include "support/argument.hpp"
+
+#include <paddock/redis/lock_family.hpp>
+
+#include <memory>
+#include <utility>
+
+namespace paddock::redis {
+
+namespace {
+
+using detail::line_call;
+using paddock::detail::any_family;
+
+/// With the longest name of a key behind it a family's name is a lock's name.
+constexpr auto longest_family_name = detail::longest_name - paddock::rules::longest_key_name;
+
+/// The inside of a lock_family; its description is that of a lock with the family's own name.
+class key_family final : public any_family {
+public:
+    explicit key_family(detail::line_lock family) : family_(std::move(family)) {}
+
+    asio::any_io_executor executor() const noexcept override {
+        return family_.client->get_executor();
+    }
+    void start(paddock::detail::handler<void(error_code, guard)> h, std::string key, kind how,
+               std::optional<std::chrono::nanoseconds> limit) const override {
+        if (!paddock::rules::key_fault(key).empty())
+            return paddock::detail::make_pending_call(family_.client, std::move(h))
+                ->fail(errc::bad_argument);
+        auto lock = family_;
+        lock.name += paddock::rules::node_name_of_key(key);
+        lock.start(std::move(h),
+                   how == kind::immediate ? line_call::kind::immediate : line_call::kind::wait,
+                   limit);
+    }
+
+private:
+    const detail::line_lock family_;
+};
+
+} // namespace
+
+lock_family::lock_family(const client& servers, std::string_view name, mutex_options options)
+    : any_lock_family(std::make_shared<const key_family>(
+          detail::make_line_lock("lock_family", servers, name, longest_family_name, options)))
+    , name_(name) {}
+
+lock_family::lock_family(const client& servers, std::string_view name)
+    : lock_family(servers, name, mutex_options()) {}
+
+std::string lock_family::name_of(std::string_view key) const {
+    if (const auto fault = paddock::rules::key_fault(key); !fault.empty())
+        throw bad_argument("key", fault);
+    return name_ + paddock::rules::node_name_of_key(key);
+}
+
+} // namespace paddock::redis

@@ -1,0 +1,7 @@
+#include "systems/systems.hpp"
+
+namespace paddock::detail {
+
+open_system redis_system() { return {}; }
+
+} // namespace paddock::detail

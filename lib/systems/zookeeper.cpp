@@ -1,0 +1,20 @@
+#include "systems/systems.hpp"
+
+#include <paddock/client.hpp>
+#include <paddock/lock_family.hpp>
+#include <paddock/mutex.hpp>
+
+#include <memory>
+#include <utility>
+
+namespace paddock::detail {
+
+open_system zookeeper_system() {
+    return [](asio::any_io_executor executor, std::string_view url) {
+        constexpr std::string_view scheme = "zk://";
+        return std::make_shared<client_system<client, mutex, lock_family>>(
+            client(std::move(executor), url.substr(scheme.size())));
+    };
+}
+
+} // namespace paddock::detail
