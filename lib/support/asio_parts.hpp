@@ -23,7 +23,6 @@ std::unique_ptr<readiness> make_asio_readiness(const io_strand& strand, descript
                                                std::shared_ptr<const process_stamp> owner);
 /// The stream runs no callback once `environment` has expired.
 std::unique_ptr<stream> make_asio_stream(const io_strand& strand,
-                                         std::shared_ptr<const process_stamp> owner,
                                          std::weak_ptr<const bool> environment);
 
 } // namespace paddock

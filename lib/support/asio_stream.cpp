@@ -5,7 +5,6 @@
 #include <boost/asio/post.hpp>
 
 #include <array>
-#include <unistd.h>
 #include <utility>
 
 namespace paddock {
@@ -71,6 +70,7 @@ struct stream_state : std::enable_shared_from_this<stream_state> {
         error_code error;
         while (!error && written < outbound.size())
             written += socket.write_some(asio::buffer(outbound) + written, error);
+        if (!error) outbound = {};
         return error;
     }
 
@@ -104,10 +104,8 @@ struct stream_state : std::enable_shared_from_this<stream_state> {
 
 class asio_stream final : public stream {
 public:
-    asio_stream(const io_strand& strand, std::shared_ptr<const process_stamp> owner,
-                std::weak_ptr<const bool> environment)
-        : core_(std::make_shared<stream_state>(strand, std::move(environment)))
-        , owner_(std::move(owner)) {}
+    asio_stream(const io_strand& strand, std::weak_ptr<const bool> environment)
+        : core_(std::make_shared<stream_state>(strand, std::move(environment))) {}
     ~asio_stream() override { close(); }
 
     void connect(const std::string& address, std::uint16_t port, done connected) override {
@@ -120,29 +118,23 @@ public:
         if (core_->usable()) core_->write(std::move(bytes), std::move(written));
     }
 
-    /// When Asio closes a descriptor it removes it from its epoll set. A forked child shares that
-    /// set with its parent until notify_fork in the child.
+    /// Asio closes a socket of its own without a change to its epoll set, which a forked child
+    /// shares with its parent; the connection stays open while the parent has it.
     void close() noexcept override {
-        auto& socket = core_->socket;
         core_->open = false;
-        if (socket.is_open() && !owner_->is_this_process() &&
-            !point_to_nothing(socket.native_handle()))
-            ::close(socket.native_handle()); // Asio's removal then fails harmlessly
         error_code ignored;
-        socket.close(ignored);
+        core_->socket.close(ignored);
     }
 
 private:
     std::shared_ptr<stream_state> core_;
-    std::shared_ptr<const process_stamp> owner_;
 };
 
 } // namespace
 
 std::unique_ptr<stream> make_asio_stream(const io_strand& strand,
-                                         std::shared_ptr<const process_stamp> owner,
                                          std::weak_ptr<const bool> environment) {
-    return std::make_unique<asio_stream>(strand, std::move(owner), std::move(environment));
+    return std::make_unique<asio_stream>(strand, std::move(environment));
 }
 
 } // namespace paddock
