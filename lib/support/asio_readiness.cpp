@@ -13,7 +13,7 @@ namespace paddock {
 namespace {
 
 namespace asio = boost::asio;
-using stream = asio::posix::basic_stream_descriptor<io_strand>;
+using io_descriptor = asio::posix::basic_stream_descriptor<io_strand>;
 
 /// A second descriptor of the same connection. The C client may close its own at any time, and the
 /// system then reuses the number; the duplicate stays valid until we close it.
@@ -22,11 +22,11 @@ int duplicate(int number) { return ::fcntl(number, F_DUPFD_CLOEXEC, 0); }
 struct readiness_state : std::enable_shared_from_this<readiness_state> {
     explicit readiness_state(const io_strand& strand) : connection(strand), for_writing(strand) {}
 
-    void wait(stream& on, stream::wait_type what, unique_function<void()> ready) {
+    void wait(io_descriptor& on, io_descriptor::wait_type what, unique_function<void()> ready) {
         on.async_wait(what, [self = shared_from_this(), what,
                              call = std::move(ready)](const auto& error) mutable {
             boost::system::error_code ignored;
-            if (what == stream::wait_write) self->for_writing.close(ignored);
+            if (what == io_descriptor::wait_write) self->for_writing.close(ignored);
             if (self->alive && error != asio::error::operation_aborted) call();
         });
     }
@@ -39,11 +39,11 @@ struct readiness_state : std::enable_shared_from_this<readiness_state> {
         const int copy = duplicate(connection.native_handle());
         if (copy >= 0) for_writing.assign(copy, error);
         if (error) ::close(copy);
-        wait(for_writing.is_open() ? for_writing : connection, stream::wait_write,
+        wait(for_writing.is_open() ? for_writing : connection, io_descriptor::wait_write,
              std::move(ready));
     }
 
-    stream connection, for_writing;
+    io_descriptor connection, for_writing;
     bool alive = true;
 };
 
@@ -69,7 +69,7 @@ public:
     }
 
     void wait_readable(unique_function<void()> ready) override {
-        core_->wait(core_->connection, stream::wait_read, std::move(ready));
+        core_->wait(core_->connection, io_descriptor::wait_read, std::move(ready));
     }
     void wait_writable(unique_function<void()> ready) override {
         core_->wait_writable(std::move(ready));
@@ -78,7 +78,7 @@ public:
 private:
     /// When Asio closes a descriptor it removes it from its epoll set. A forked child shares that
     /// set with its parent until notify_fork in the child.
-    void close(stream& what) noexcept {
+    void close(io_descriptor& what) noexcept {
         boost::system::error_code ignored;
         if (what.is_open() && !owner_->is_this_process() && !point_to_nothing(what.native_handle()))
             ::close(what.native_handle()); // Asio's removal then fails harmlessly

@@ -37,6 +37,9 @@ public:
     /// before: whether the server has executed the command is unknown.
     using replied = unique_function<void(std::optional<rules::reply>, time_point sent)>;
 
+    /// One that was open for so long was healthy: the next attempt is made soon after its end.
+    static constexpr std::chrono::seconds proof_time{10};
+
     class user {
     public:
         /// The connection is ready for commands.

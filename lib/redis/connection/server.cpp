@@ -5,12 +5,9 @@
 
 namespace paddock::redis {
 
-using namespace std::chrono_literals;
 using rules::answer;
 
 namespace {
-
-constexpr auto stable_time = 10s; ///< a connection that has lived for so long was healthy
 
 std::size_t index_of(rules::script which) noexcept { return static_cast<std::size_t>(which); }
 
@@ -55,7 +52,7 @@ void server::on_open() {
 }
 
 void server::on_end(ending how, const std::string& why) {
-    if (std::exchange(reachable_, false) && env_.now() - reachable_since_ > stable_time)
+    if (std::exchange(reachable_, false) && env_.now() - reachable_since_ > connection::proof_time)
         delay_.reset();
     timer_->arm(env_.now() + delay_.next(env_), [this] { connect(); });
     messages_.use_server(false);

@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::size_t window = 64; ///< commands without a reply
 constexpr auto idle_time = 30s;    ///< without a channel, until the connection is closed
-constexpr auto stable_time = 10s;  ///< a connection that has lived for so long was healthy
 
 } // namespace
 
@@ -79,7 +78,8 @@ void subscriptions::on_open() {
 }
 
 void subscriptions::on_end(ending, const std::string& why) {
-    if (opened_ != boot_clock::time_point{} && env_.now() - opened_ > stable_time) delay_.reset();
+    if (opened_ != boot_clock::time_point{} && env_.now() - opened_ > connection::proof_time)
+        delay_.reset();
     opened_ = {};
     in_flight_ = 0;
     std::erase_if(channels_, [](const auto& one) { return !one.second.wanted; });
