@@ -215,6 +215,21 @@ TEST_CASE_FIXTURE(played_harness, "subscriptions and their ends may cross their 
         CHECK(confirm() == words{"SUBSCRIBE", "a"});
         CHECK(until_subscribed(2));
     }
+    SUBCASE("unsubscribed while others wait, and subscribed again") {
+        for (int n = 0; n < 70; ++n) // more than are asked for at a time
+            subject->subscribe("b" + std::to_string(n));
+        subject->unsubscribe("b69");
+        subject->subscribe("b69");
+        subject->unsubscribe("b68");
+        CHECK(until([&] { return held.size() == 64; }));
+        peer.on_command = [&](auto& link, const auto& command) {
+            link.say(peer.healthy(link, command));
+        };
+        for (const auto& command : std::exchange(held, {}))
+            peer.links.back()->say(peer.healthy(*peer.links.back(), command));
+        CHECK(until_subscribed(70)); // a, b0 … b67, b69
+        CHECK(peer.commands.size() == 70);
+    }
     SUBCASE("the connection ends before the confirmation") {
         subject->subscribe("b");
         subject->unsubscribe("a");

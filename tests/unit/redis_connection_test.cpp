@@ -234,7 +234,10 @@ namespace {
 
 struct server_stage : redis::server_listener {
     void on_reachable() override { ++up; }
-    void on_unreachable(const std::string&) override { ends.push_back(env.now()); }
+    void on_unreachable(const std::string& why) override {
+        ends.push_back(env.now());
+        reason = why;
+    }
     void on_refused(const std::string&) override { ends.push_back(env.now()); }
     void on_subscribed(const std::string&) override { ++subscribed; }
     void on_message(const std::string&) override {}
@@ -276,6 +279,7 @@ struct server_stage : redis::server_listener {
     fake_network network{env};
     const redis::rules::server place{"10.0.0.1", 6379, {}, {}, 0};
     std::vector<boot_clock::time_point> ends;
+    std::string reason;
     int up = 0, subscribed = 0;
     std::optional<redis::server> subject;
     std::optional<redis::subscriptions> messages;
@@ -314,6 +318,16 @@ TEST_CASE_FIXTURE(server_stage, "the pauses between attempts grow, and are short
     const auto pause = next_pause();
     CHECK(pause >= least);
     CHECK(pause <= most);
+}
+
+TEST_CASE_FIXTURE(server_stage, "a budget that is too small for the scripts is said to be") {
+    redis::connection_limits limits;
+    limits.unsent_bytes = 1000;
+    subject.emplace(env, place, limits, *this);
+    network.accept();
+    env.run();
+    CHECK(ends.size() == 1);
+    CHECK(reason.find("the budget for bytes that wait to be sent is too small") == 0);
 }
 
 TEST_CASE_FIXTURE(server_stage, "the round trip is the average of some answers") {

@@ -40,7 +40,7 @@ connection::connection(environment& env, rules::server where, kind what,
 connection::~connection() = default;
 
 bool connection::send(const words& command, replied&& done) {
-    return stage_ == stage::open && !given_up_ && queue(command, std::move(done));
+    return is_open() && queue(command, std::move(done));
 }
 
 void connection::give_up(ending how, std::string why) {

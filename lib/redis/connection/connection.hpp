@@ -69,6 +69,8 @@ public:
     /// Ends the connection soon, for this reason; no reply is given to its command any more.
     void give_up(ending how, std::string why);
 
+    bool is_open() const noexcept { return stage_ == stage::open && !given_up_; }
+
 private:
     enum class stage { connecting, greeting, open, ended };
     struct reason {

@@ -62,16 +62,23 @@ void server::on_end(ending how, const std::string& why) {
         listener_.on_unreachable(why);
 }
 
+/// Sends a command without which the server cannot be used.
+void server::require(const connection::words& command, connection::replied done) {
+    if (!connection_->send(command, std::move(done)))
+        connection_->give_up(ending::lost, "the budget for bytes that wait to be sent is too small "
+                                           "for what each server is asked first");
+}
+
 void server::ask_info() {
     if (std::exchange(asks_info_, true)) return;
     const auto& sections = rules::server_info::sections;
     for (const auto section : sections)
-        connection_->send({"INFO", std::string(section)},
-                          [this, is_last = section == sections.back()](
-                              const std::optional<rules::reply>& said, time_point sent) {
-                              if (said) measure(sent);
-                              on_info(said, is_last);
-                          });
+        require({"INFO", std::string(section)},
+                [this, is_last = section == sections.back()](
+                    const std::optional<rules::reply>& said, time_point sent) {
+                    if (said) measure(sent);
+                    on_info(said, is_last);
+                });
 }
 
 void server::on_info(const std::optional<rules::reply>& said, bool is_last) {
@@ -94,8 +101,8 @@ void server::judge() {
 void server::load_scripts() {
     for (std::size_t n = 0; n < hashes_.size(); ++n) {
         const auto which = static_cast<rules::script>(n);
-        connection_->send({"SCRIPT", "LOAD", rules::text_of(which)},
-                          [this, n](const auto& said, auto) { on_script(n, said); });
+        require({"SCRIPT", "LOAD", rules::text_of(which)},
+                [this, n](const auto& said, auto) { on_script(n, said); });
     }
 }
 

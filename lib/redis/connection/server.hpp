@@ -53,6 +53,7 @@ private:
     void on_end(ending how, const std::string& why) override;
 
     void connect();
+    void require(const connection::words& command, connection::replied done);
     void ask_info();
     void on_info(const std::optional<rules::reply>& said, bool is_last);
     void judge();

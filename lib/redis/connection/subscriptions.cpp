@@ -74,6 +74,10 @@ void subscriptions::connect() {
 
 void subscriptions::on_open() {
     opened_ = env_.now();
+    for (auto& [name, one] : channels_) {
+        one.in_queue = true;
+        queue_.push_back(name);
+    }
     work();
 }
 
@@ -84,10 +88,8 @@ void subscriptions::on_end(ending, const std::string& why) {
     in_flight_ = 0;
     std::erase_if(channels_, [](const auto& one) { return !one.second.wanted; });
     queue_.clear();
-    for (auto& [name, one] : channels_) {
-        one = {.in_queue = true};
-        queue_.push_back(name);
-    }
+    for (auto& [name, one] : channels_)
+        one = {};
     waits_ = true;
     timer_->arm(env_.now() + delay_.next(env_), [this] {
         waits_ = false;
@@ -104,40 +106,38 @@ void subscriptions::on_message(const std::string& name) {
 
 /// The channel's state may differ from what is wanted.
 void subscriptions::look_at(const std::string& name) {
-    const auto one = channels_.find(name);
-    if (!std::exchange(one->second.in_queue, true)) queue_.push_back(name);
+    auto& one = channels_.at(name);
+    if (!one.wanted && (one.state == at_server::no || one.state == at_server::refused)) {
+        channels_.erase(name); // the queue may have it still
+        return;
+    }
+    if (!connection_ || !connection_->is_open()) return; // on_open() looks at all of them
+    if (!std::exchange(one.in_queue, true)) queue_.push_back(name);
     work();
 }
 
 void subscriptions::work() {
     while (!queue_.empty() && in_flight_ < window) {
-        const auto one = channels_.find(queue_.front());
-        if (one != channels_.end() && !ask(one)) return;
+        const auto at = channels_.find(queue_.front());
+        if (at != channels_.end() && !ask(at)) return;
         queue_.pop_front();
     }
 }
 
-/// False: not now.
-bool subscriptions::ask(channels::iterator one) {
-    auto& [name, state] = *one;
-    const bool subscribes = state.wanted;
-    const bool needs_nothing =
-        state.state == at_server::asked || (subscribes && state.state != at_server::no);
-    if (!needs_nothing && !subscribes && state.state != at_server::yes) {
-        channels_.erase(one);
-        return true;
-    }
-    if (!needs_nothing) {
-        const bool sent =
-            connection_ &&
-            connection_->send({subscribes ? "SUBSCRIBE" : "UNSUBSCRIBE", name},
-                              [this, name = name](const auto& said, auto) { replied(name, said); });
+/// Sends what the channel needs; false: not now.
+bool subscriptions::ask(channels::iterator at) {
+    auto& one = at->second;
+    const auto satisfied = one.wanted ? one.state != at_server::no : one.state != at_server::yes;
+    if (!satisfied) {
+        const bool sent = connection_->send(
+            {one.wanted ? "SUBSCRIBE" : "UNSUBSCRIBE", at->first},
+            [this, name = at->first](const auto& said, auto) { replied(name, said); });
         if (!sent) return false;
-        state.state = at_server::asked;
-        state.asked_to_subscribe = subscribes;
+        one.state = at_server::asked;
+        one.asked_to_subscribe = one.wanted;
         ++in_flight_;
     }
-    state.in_queue = false;
+    one.in_queue = false;
     return true;
 }
 

@@ -43,7 +43,7 @@ private:
     void connect();
     void look_at(const std::string& name);
     void work();
-    bool ask(channels::iterator one);
+    bool ask(channels::iterator at);
     void replied(const std::string& name, const std::optional<rules::reply>& said);
     void tell_again(const std::string& name);
 
@@ -52,7 +52,7 @@ private:
     const connection_limits limits_;
     server_listener& listener_;
     channels channels_;
-    std::deque<std::string> queue_; ///< channels whose state differs from what is wanted
+    std::deque<std::string> queue_; ///< channels that perhaps need a command, while it is open
     std::size_t in_flight_ = 0;
     bool reachable_ = false;
     bool waits_ = false; ///< the timer runs until the next attempt
