@@ -130,6 +130,11 @@ said=$("$programs/recursive_shared_mutex" "$server_address")
 expect '^(anna|bert|the booking) reports 1[01]0$' 3 "$said"
 expect '^the booking reports 110$|^a reader cannot become a writer$' 2 "$said"
 
+said=$("$programs/any_system" "zk://$server_address")
+expect '^printing page [12] under /locks/any-printer/_c_' 2 "$said"
+expect '^one holder of apple at a time$|^its token is [0-9a-f]{32}$' 2 "$said"
+expect '^url has the scheme .etcd., which is not known' 1 "$("$programs/any_system" etcd://x 2>&1 || true)"
+
 "$programs/graceful_shutdown" "$server_address" >"$folder/shutdown" &
 service=$!
 tries=0
