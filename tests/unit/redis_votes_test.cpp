@@ -78,6 +78,15 @@ TEST_CASE("a server that is young confirms only a key that it has had all the ti
     CHECK(one.valid_until() == start + 81s);
 }
 
+TEST_CASE("a young server that answers when its vote is over has perhaps forgotten another key") {
+    votes one(1, timing);
+    one.confirmed(0, start);
+    one.answered(0, said(kind::renewed, 5s), start + 26s, start + 27s);
+    CHECK(one.valid_until() == start + 27s);
+    one.answered(0, said(kind::renewed), start + 26s, start + 27s);
+    CHECK(one.valid_until() == start + 53s);
+}
+
 TEST_CASE("a quorum is impossible once so many servers have another key") {
     votes three(3, timing);
     three.confirmed(0, start);

@@ -21,9 +21,10 @@ void votes::confirmed(int server, time_point sent) {
 void votes::answered(int server, const answer& said, time_point sent, time_point now) {
     auto& one = of(server);
     const bool of_age = said.left.count() == 0;
-    // What a server that may have lost data says about a key proves nothing, unless it is a key
-    // that it has had all the time.
-    const bool lasts = sent < one.until;
+    // What a server that may have lost data says about a key proves nothing, unless its vote
+    // still lasts: it cannot have forgotten another client's key then. The request may have been
+    // executed long after it was sent.
+    const bool lasts = now < one.until;
     switch (said.what) {
     case answer::kind::granted:
         confirmed(server, sent);
