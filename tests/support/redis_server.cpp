@@ -96,6 +96,8 @@ redis_server::redis_server(std::vector<std::string> arguments)
     state_->start();
 }
 
+redis_server::redis_server(redis_server&&) noexcept = default;
+
 redis_server::~redis_server() = default;
 
 std::uint16_t redis_server::port() const { return state_->port.number(); }

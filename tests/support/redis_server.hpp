@@ -16,6 +16,7 @@ public:
     /// More arguments for redis-server, such as {"--appendonly", "yes"}. Returns when the server
     /// answers; throws with the end of its log when it does not.
     explicit redis_server(std::vector<std::string> arguments = {});
+    redis_server(redis_server&&) noexcept;
     ~redis_server();
 
     std::uint16_t port() const;

@@ -1,0 +1,131 @@
+// Servers that stand still, and connections that are cut, while a lock on Redis is held and waited
+// for.
+
+#include "support/redis_faults_harness.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+using namespace paddock;
+using namespace paddock::test;
+
+namespace {
+constexpr std::array<std::size_t, 2> sizes{1, 3};
+}
+
+CO_TEST("a hold ends in time while its servers stand still, and the lock is free when they go on") {
+    if (torn_down(test)) co_return;
+    for (const auto& round : test.each(sizes)) {
+        redis_trouble t(executor, std::get<0>(round));
+        const auto quorum = t.own.size() / 2 + 1;
+        const auto a = ask(t.s->lock);
+        co_await granted(a);
+        const auto end = end_of(held(a));
+        const auto b = ask(*t.theirs);
+        co_await eventually([&] { return t.has_listener(); });
+        to_servers(t, quorum, [](auto& one) { one.pause(); });
+        co_await finished(end);
+        CHECK(end->error == errc::lease_lapsed);
+        CHECK_FALSE(held(a).valid());
+        CHECK_FALSE(b->done());
+        const auto now = ask_for(t.s->lock, 10ms);
+        co_await finished(now);
+        CHECK(now->error == errc::not_connected);
+        to_servers(t, quorum, [](auto& one) { one.resume(); });
+        co_await granted(b);
+        co_await unlocked(b);
+    }
+}
+
+CO_TEST("servers that stand still for a moment cost neither the holder nor a waiter anything") {
+    for (const auto& round : test.each(sizes)) {
+        redis_trouble t(executor, std::get<0>(round), new_servers(30s));
+        const auto a = ask(t.s->lock);
+        co_await granted(a);
+        const auto b = ask(*t.theirs);
+        co_await eventually([&] { return t.has_listener(); });
+        to_servers(t, t.own.size(), [](auto& one) { one.pause(); });
+        const auto released = give_back(held(a));
+        const auto late = ask_for(*t.theirs, 100ms);
+        co_await finished(late);
+        CHECK_FALSE(released->done());
+        CHECK_FALSE(b->done());
+        to_servers(t, t.own.size(), [](auto& one) { one.resume(); });
+        co_await finished(released);
+        CHECK_FALSE(released->error);
+        co_await granted(b);
+        co_await unlocked(b);
+    }
+}
+
+CO_TEST("one of three servers may stand still") {
+    redis_trouble t(executor, 3, new_servers(30s));
+    co_await t.s->client.connect();
+    for (auto& one : t.own) {
+        one.pause();
+        const auto a = ask(t.s->lock);
+        co_await granted(a);
+        const auto b = ask(*t.theirs);
+        co_await unlocked(a);
+        co_await granted(b);
+        co_await unlocked(b);
+        one.resume();
+    }
+}
+
+CO_TEST("no wake-up is lost when the connections of a waiter are cut") {
+    const std::vector<std::string> kinds{"normal", "pubsub", "both"};
+    for (const auto& round : test.each(sizes, kinds)) {
+        redis_trouble t(executor, std::get<0>(round), new_servers(60s));
+        const auto& kind = std::get<1>(round);
+        const auto a = ask(t.s->lock);
+        co_await granted(a);
+        const auto b = ask(*t.theirs);
+        co_await eventually([&] { return t.has_listener(t.own.size() - 1); });
+        to_servers(t, t.own.size(), [&](auto& one) {
+            const auto call = t.call(one);
+            if (kind != "normal") (*call)({"CLIENT", "KILL", "TYPE", "pubsub"});
+            if (kind != "pubsub") (*call)({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+        });
+        co_await unlocked(a);
+        const auto released = std::chrono::steady_clock::now();
+        co_await granted(b);
+        CHECK(b->ended - released < scaled(8s)); // a third of the time to live is 20 s
+        co_await unlocked(b);
+    }
+}
+
+CO_TEST("a hold survives that its connections are cut") {
+    if (torn_down(test)) co_return;
+    redis_trouble t(executor, 1, new_servers(3s));
+    const auto a = ask(t.s->lock);
+    co_await granted(a);
+    const auto before = held(a).valid_until();
+    (*t.call())({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+    co_await eventually([&] { return held(a).valid_until() > before; });
+    co_await held(a).verify();
+    co_await unlocked(a);
+}
+
+CO_TEST("a server that has forgotten the scripts is told them again") {
+    for (const auto& round : test.each(sizes)) {
+        redis_trouble t(executor, std::get<0>(round), new_servers(30s));
+        const auto forget = [&](auto& one) { (*t.call(one))({"SCRIPT", "FLUSH"}); };
+        co_await t.s->client.connect();
+        to_servers(t, t.own.size(), forget);
+        const auto a = ask(t.s->lock);
+        co_await granted(a);
+        const auto b = ask(*t.theirs);
+        co_await eventually([&] { return t.has_listener(); });
+        to_servers(t, t.own.size(), forget);
+        co_await held(a).verify();
+        to_servers(t, t.own.size(), forget);
+        co_await unlocked(a);
+        co_await granted(b);
+        co_await unlocked(b);
+        CHECK(t.log.text() == "");
+    }
+}
