@@ -236,3 +236,20 @@ TEST_CASE("what keeps a client from a lock is what a quorum cannot do without") 
     CHECK(obstacle_in(refusals{{}, replica, denied}) == obstacle::unsuitable);
     CHECK(obstacle_in(refusals{taken, mismatch, mismatch}) == obstacle::mismatch);
 }
+
+TEST_CASE("an administrator hears of a server that refuses, but not of a lock that is taken") {
+    const auto text_of = [](kind what) {
+        auto one = said(what);
+        one.text = "OOM";
+        one.left = 5ms;
+        return complaint_about(one);
+    };
+    CHECK(text_of(kind::refused) == "refuses a request: OOM");
+    CHECK(text_of(kind::denied) == "refuses a request: OOM");
+    CHECK(text_of(kind::mismatch).find("other options (OOM)") != std::string::npos);
+    CHECK(text_of(kind::young).find("no lock for 5 ms") != std::string::npos);
+    CHECK_FALSE(text_of(kind::replica).empty());
+    for (const auto good : {kind::granted, kind::renewed, kind::set, kind::taken, kind::released,
+                            kind::gone, kind::unknown_script})
+        CHECK(text_of(good).empty());
+}

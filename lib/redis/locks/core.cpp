@@ -14,6 +14,9 @@ namespace {
 /// How long close() waits for the confirmation of the releases.
 constexpr std::chrono::seconds longest_close{1};
 
+/// Between two lines of the log about refusals of one kind.
+constexpr std::chrono::seconds complaint_pause{10};
+
 connection_limits limits_of(const client_options& options) {
     connection_limits limits;
     limits.unsent_bytes = options.max_bytes_queued;
@@ -73,9 +76,24 @@ struct core::place final : server_listener {
         owner.tell_connect_waiters();
     }
 
+    /// An administrator hears of a lasting refusal, but not of each.
+    void complain_about(const rules::answer& said) {
+        const auto complaint = rules::complaint_about(said);
+        if (complaint.empty() || (told == said.what && owner.now() < told_at + complaint_pause))
+            return;
+        told = said.what;
+        told_at = owner.now();
+        const bool heals =
+            said.what == rules::answer::kind::young || said.what == rules::answer::kind::refused;
+        owner.trouble(heals ? trouble_kind::slowness : trouble_kind::permission,
+                      name() + ' ' + complaint);
+    }
+
     core& owner;
     const int index;
     const rules::server where;
+    std::optional<rules::answer::kind> told; ///< the latest complaint
+    time_point told_at{};
     std::unique_ptr<server> link;         ///< null before start(), and after the end
     std::optional<rules::answer> refusal; ///< why the server cannot be used
     rules::server_clock clock;
@@ -149,6 +167,7 @@ void core::call(int server, rules::script which, rules::call_words words,
 std::optional<rules::answer> core::checked(place& of, std::optional<rules::answer> said,
                                            time_point sent) {
     if (!said) return said;
+    of.complain_about(*said);
     if (said->clock.count() != 0 && of.clock.stepped(sent, now(), said->clock)) {
         of.young_until = now() + deployment_.max_ttl;
         trouble(trouble_kind::slowness, of.name() + " has a clock that was set");

@@ -42,4 +42,22 @@ obstacle obstacle_in(const std::vector<std::optional<answer>>& refusals) {
                                                                    : obstacle::servers;
 }
 
+std::string complaint_about(const answer& said) {
+    switch (said.what) {
+    case kind::refused:
+    case kind::denied:
+        return "refuses a request: " + said.text;
+    case kind::mismatch:
+        return "is used by clients with other options (" + said.text +
+               "): all clients of a server must agree";
+    case kind::young:
+        return "is new, or may have lost its data: it grants no lock for " +
+               std::to_string(said.left.count()) + " ms";
+    case kind::replica:
+        return "is no master";
+    default:
+        return {};
+    }
+}
+
 } // namespace paddock::redis::rules

@@ -3,6 +3,7 @@
 #include "redis/rules/scripts.hpp"
 
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace paddock::redis::rules {
@@ -19,5 +20,9 @@ enum class obstacle {
 /// `refusals` has what each server answered instead of a vote, and nothing for a server that did
 /// not answer, or was not asked. The last three obstacles do not heal by themselves.
 obstacle obstacle_in(const std::vector<std::optional<answer>>& refusals);
+
+/// What an administrator should know of the answer, as the rest of a sentence about the server;
+/// empty: nothing.
+std::string complaint_about(const answer& said);
 
 } // namespace paddock::redis::rules
