@@ -98,10 +98,12 @@ constexpr std::string_view value_prefix = "pdk1:";
 std::string digits(milliseconds time) { return std::to_string(time.count()); }
 
 /// Before Redis 7, the name of an error in a script stands in the middle of its text; missing
-/// rights to a command have no name there.
+/// rights to a command have no name there. A connection says itself that AUTH is refused, which has
+/// no name of its own in every version, either.
 answer::kind kind_of_error(std::string_view text) noexcept {
-    constexpr std::array<std::string_view, 5> for_good{"NOAUTH", "WRONGPASS", "NOPERM", "WRONGTYPE",
-                                                       "The user executing the script can't"};
+    constexpr std::array<std::string_view, 6> for_good{
+        "NOAUTH",    "WRONGPASS",    "NOPERM",
+        "WRONGTYPE", "refuses AUTH", "The user executing the script can't"};
     if (text.starts_with("NOSCRIPT")) return answer::kind::unknown_script;
     const auto is_in_text = [&](std::string_view name) { return text.find(name) != text.npos; };
     if (std::any_of(for_good.begin(), for_good.end(), is_in_text)) return answer::kind::denied;
