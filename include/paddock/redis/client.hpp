@@ -30,7 +30,9 @@ struct client_options {
     std::chrono::milliseconds ttl{10'000};
     /// The longest `ttl` of all clients of these servers, on which they all must agree: a server
     /// that has lost its data grants no lock for so long, because a lock that it has forgotten may
-    /// still be held. So does a server that is used for the first time. At most a day.
+    /// still be held. So does a server that is used for the first time. At most a day. To change
+    /// it, end all clients, wait for the longer one, and delete the key `paddock:server`
+    /// everywhere.
     std::chrono::milliseconds max_ttl{60'000};
     /// With `true` a server without the mark of an earlier use is not waited for. Only for servers
     /// that were just set up, and in tests: with it, two clients can hold a lock after a server has
