@@ -1,0 +1,172 @@
+// Redis servers that must not be used for locks, clients that do not agree, and keys of others.
+
+#include "support/redis_faults_harness.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+using namespace paddock;
+using namespace paddock::test;
+
+CO_TEST("a server that may evict a lock, or is part of a cluster, is refused") {
+    const std::vector<std::vector<std::string>> kinds{
+        {"--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"},
+        {"--maxmemory", "100mb", "--maxmemory-policy", "volatile-ttl"},
+        {"--cluster-enabled", "yes"}};
+    for (const auto& round : test.each(kinds)) {
+        auto own = own_servers(1, std::get<0>(round));
+        const log_lines log;
+        auto options = short_locks();
+        options.log = log.writer();
+        redis::client client(executor, "redis://127.0.0.1:" + std::to_string(own[0].port()),
+                             options);
+        const auto connected = start([&](auto token) { client.connect(std::move(token)); });
+        co_await finished(connected);
+        CHECK(connected->error == errc::unsuitable_server);
+        redis::mutex lock(client, "lock");
+        for (const auto& one : {ask(lock), ask_now(lock)}) {
+            co_await finished(one);
+            CHECK(one->error == errc::unsuitable_server);
+        }
+        CHECK_MESSAGE((log.has("evict a lock") || log.has("part of a Redis cluster")), log.text());
+    }
+}
+
+CO_TEST("an eviction policy does not matter while memory is not limited") {
+    auto own = own_servers(1, {"--maxmemory-policy", "allkeys-lru"});
+    redis_scene s(executor, 1, new_servers(), &own);
+    const auto a = ask(s.lock);
+    co_await granted(a);
+    co_await unlocked(a);
+}
+
+CO_TEST("one server under several addresses is no quorum") {
+    auto own = own_servers(1, {"--bind", "127.0.0.1 127.0.0.2"});
+    const log_lines log;
+    auto options = new_servers();
+    options.log = log.writer();
+    const auto port = ':' + std::to_string(own[0].port());
+    redis::client client(
+        executor, "redis://127.0.0.1" + port + ",localhost" + port + ",127.0.0.2" + port, options);
+    const auto connected = start([&](auto token) { client.connect(std::move(token)); });
+    co_await finished(connected);
+    CHECK(connected->error == errc::unsuitable_server);
+    const auto a = ask(redis::mutex(client, "lock"));
+    co_await finished(a);
+    CHECK(a->error == errc::unsuitable_server);
+    CHECK_MESSAGE(log.has("lists it twice"), log.text());
+    redis_caller call(own[0].port());
+    CHECK(call({"EXISTS", "lock"}).number == 0);
+}
+
+CO_TEST("clients that do not agree on max_ttl or on the servers are refused, and set nothing") {
+    redis_trouble t(executor);
+    auto options = t.options;
+    options.max_ttl += 1s;
+    redis::client other(executor, url_of(t.s->ports), options);
+    const auto a = ask(redis::mutex(other, t.s->name));
+    co_await finished(a);
+    CHECK(a->error == errc::bad_argument);
+    CHECK_MESSAGE(t.log.has("max_ttl " + std::to_string(t.options.max_ttl.count()) + " ms"),
+                  t.log.text());
+    const auto port = ":" + std::to_string(t.own[0].port()) + "/1";
+    auto more = own_servers(2);
+    const auto second = ",127.0.0.1:" + std::to_string(more[0].port());
+    const auto third = ",127.0.0.1:" + std::to_string(more[1].port());
+    redis::client three(executor, "redis://127.0.0.1" + port + second + third, t.options);
+    co_await three.connect();
+    const auto b = ask_for(redis::mutex(three, t.s->name), 50ms);
+    co_await finished(b);
+    CHECK_FALSE(held(b));
+    CHECK_MESSAGE(t.log.has("servers 1"), t.log.text());
+    CHECK(t.s->value().empty());
+    CHECK((*t.call())({"HGET", "paddock:server", "servers"}).text == "1");
+    const auto c = ask(t.s->lock);
+    co_await granted(c);
+    co_await unlocked(c);
+}
+
+CO_TEST("a key of another type is a lock that another has") {
+    redis_scene s(executor, 1);
+    auto& call = *s.call[0];
+    const std::vector<std::vector<std::string>> others{{"RPUSH", s.name, "x"},
+                                                       {"HSET", s.name, "owner", "1"}};
+    for (const auto& make : others) {
+        call(make);
+        const auto a = ask(s.lock);
+        const auto b = ask_for(s.lock, 50ms);
+        co_await finished(b);
+        CHECK_FALSE(b->error);
+        CHECK_FALSE(held(b));
+        CHECK_FALSE(a->done());
+        CHECK(call({"EXISTS", s.name}).number == 1);
+        CHECK(call({"PTTL", s.name}).number == -1);
+        s.foreigner_gives_it_back();
+        co_await granted(a);
+        co_await unlocked(a);
+    }
+}
+
+CO_TEST("a hold whose key becomes another type is lost, and the key is left alone") {
+    redis_scene s(executor, 1, new_servers(1s));
+    const auto a = ask(s.lock);
+    co_await granted(a);
+    const auto end = end_of(held(a));
+    (*s.call[0])({"DEL", s.name});
+    (*s.call[0])({"RPUSH", s.name, "x"});
+    co_await finished(end);
+    CHECK(end->error == errc::node_deleted);
+    const auto last = give_back(held(a));
+    co_await finished(last);
+    CHECK((*s.call[0])({"LLEN", s.name}).number == 1);
+    s.foreigner_gives_it_back();
+}
+
+CO_TEST("a counter of fencing tokens that is none is an error, and no lock is taken") {
+    const log_lines log;
+    auto options = new_servers();
+    options.log = log.writer();
+    redis_scene s(executor, 1, options);
+    const auto counter = "paddock:token:" + s.name;
+    for (const std::string text : {"garbage", "-1", "1e300", "nan", "inf"}) {
+        (*s.call[0])({"SET", counter, text});
+        const auto a = ask(s.lock);
+        co_await finished(a);
+        CHECK(a->error == errc::auth_failed);
+        CHECK_MESSAGE(log.has("the counter of fencing tokens is not a number"), log.text());
+        CHECK(s.value().empty());
+    }
+    (*s.call[0])({"DEL", counter});
+    const auto b = ask(s.lock);
+    co_await granted(b);
+    co_await unlocked(b);
+}
+
+CO_TEST("a lock's name may have any bytes") {
+    redis_scene s(executor, 3);
+    std::string all;
+    for (int c = 0; c < 256; ++c)
+        all += static_cast<char>(c);
+    const std::vector<std::string> names{
+        all,    all + all, "a{b}c", "{}x", "a}b{", "two words\r\n", std::string("\0", 1),
+        "%s%n", "*",       "\xff"};
+    for (const auto& name : names) {
+        redis::mutex lock(s.client, name);
+        const auto a = ask(lock);
+        co_await granted(a);
+        CHECK(held(a).path() == name);
+        redis::client other(executor, url_of(s.ports), new_servers(60s));
+        const auto b = ask(redis::mutex(other, name));
+        co_await eventually([&] {
+            return (*s.call[0])({"PUBSUB", "NUMSUB", "paddock:free:" + name}).items.at(1).number >
+                   0;
+        });
+        co_await unlocked(a);
+        co_await granted(b);
+        CHECK(b->ended - b->begun < scaled(15s)); // woken, a third of the time to live is 20 s
+        co_await unlocked(b);
+        co_await eventually([&] { return (*s.call[0])({"EXISTS", name}).number == 0; });
+    }
+}
