@@ -1,6 +1,9 @@
 #include "sim/history.hpp"
 
+#include "sim/runner.hpp"
+
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 namespace paddock::test::sim {
@@ -293,6 +296,18 @@ void history::part_with(process& chosen) {
 void history::run() {
     step_until(time_.now() + length_);
     calm_down();
+}
+
+std::string run_history(std::uint64_t seed, std::string* story) {
+    std::function<void(const std::string&)> note;
+    if (story) note = [story](const std::string& what) { *story += what + '\n'; };
+    history one(seed, std::move(note));
+    try {
+        one.run();
+    } catch (const std::exception& fault) {
+        return fault.what();
+    }
+    return {};
 }
 
 } // namespace paddock::test::sim

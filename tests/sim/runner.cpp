@@ -1,10 +1,7 @@
 #include "sim/runner.hpp"
 
-#include "sim/history.hpp"
-
 #include <chrono>
 #include <cstdlib>
-#include <exception>
 #include <iostream>
 #include <string_view>
 
@@ -24,18 +21,6 @@ const run_options& read_options(int count, char** arguments) {
         if (name == "--first") options().first = number();
     }
     return options();
-}
-
-std::string run_history(std::uint64_t seed, std::string* story) {
-    std::function<void(const std::string&)> note;
-    if (story) note = [story](const std::string& what) { *story += what + '\n'; };
-    history one(seed, std::move(note));
-    try {
-        one.run();
-    } catch (const std::exception& fault) {
-        return fault.what();
-    }
-    return {};
 }
 
 int tell(std::uint64_t seed) {
