@@ -1,6 +1,7 @@
 #pragma once
 
 #include "sim/server.hpp"
+#include "sim/violation.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -8,20 +9,10 @@
 #include <memory>
 #include <optional>
 #include <set>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace paddock::test::sim {
-
-/// A promise was broken.
-struct violation : std::runtime_error {
-    using runtime_error::runtime_error;
-};
-
-inline void must(bool condition, const std::string& what) {
-    if (!condition) throw violation(what);
-}
 
 struct ensemble_options {
     int servers = 3;
