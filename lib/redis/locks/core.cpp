@@ -237,8 +237,10 @@ std::uint64_t core::when_connected(connect_waiter told) {
 /// No error: connected; errc::not_connected: not yet.
 error_code core::connect_result() const {
     if (closed()) return close_reason();
-    const auto all = voters();
-    if (std::count(all.begin(), all.end(), true) >= quorum()) return {};
+    const auto is_connected = [](const auto& one) {
+        return one->link && one->link->reachable() && !one->refusal;
+    };
+    if (std::count_if(servers_.begin(), servers_.end(), is_connected) >= quorum()) return {};
     const auto fault = error_of(obstacle_in({servers_.size(), std::nullopt}));
     return fault ? fault : errc::not_connected;
 }
