@@ -27,7 +27,7 @@ TEST_CASE("the locks on Redis keep their promises in every history") {
     if (found.fault.empty()) return;
     std::string story;
     run_history(found.seed, &story);
-    FAIL("--seed " << found.seed << ": " << found.fault << '\n' << story);
+    FAIL("--seed " << found.seed << ": " << found.fault << "\n" << story);
 }
 
 TEST_CASE("the same seed gives the same history") {

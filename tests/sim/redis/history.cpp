@@ -272,6 +272,9 @@ void redis_history::calm_down() {
     net_.slow_one_in = 0;
     for (std::size_t n = 0; n < net_.size(); ++n)
         net_.server(n).recover();
+    for (const auto& one : net_.links())
+        for (const bool to_server : {true, false})
+            one->hold_until(time_.now(), to_server);
     for (const auto& one : processes_)
         one->loop().recover();
     step_until([this] { return idle(); }, patience, "everything is well, but in vain waits");

@@ -140,7 +140,17 @@ std::string redis_server::run(peer& by, const words& command, bool by_text) {
         ++which;
     must(which < known_scripts_.size(), "a client has called another script");
     if (by_text) known_scripts_[which] = true;
+    const auto refuses = [&](const char* how) {
+        net_.time().note([&] {
+            static constexpr const char* names[] = {"acquire", "renew", "release"};
+            const auto& value = command.at(which == 2 ? 4 : 6).text;
+            return name_ + ": " + names[which] + ' ' + command.at(3).text + ' ' +
+                   value.substr(0, 14) + ": " + how;
+        });
+    };
+    if (!known_scripts_[which]) refuses("unknown script");
     if (!known_scripts_[which]) return "-NOSCRIPT No matching script. Please use EVAL.\r\n";
+    if (refuses_until_ > now()) refuses("refused");
     if (refuses_until_ > now()) return "-MISCONF Redis is configured to save RDB snapshots\r\n";
     return call(by, which, command);
 }
