@@ -26,7 +26,7 @@ key_holder::key_holder(std::shared_ptr<core> client, std::shared_ptr<lock_line> 
 
 std::shared_ptr<key_hold> key_holder::add_hold(const hold_limit& limit) {
     std::erase_if(holds_, [](const auto& one) { return one.expired(); });
-    const auto one =
+    auto one =
         std::make_shared<key_hold>(core_, shared_from_this(), keys_.name, fencing_token{token_, 0});
     one->limit(limit, granted_at_);
     holds_.push_back(one);
