@@ -87,8 +87,8 @@ public:
     }
 
     /// Waits for the lock for at most `limit`. Then the operation completes with an empty guard, or
-    /// with `errc::not_connected` if the client cannot know that the lock is taken. Every duration
-    /// is valid; with zero or less the operation is a try_lock().
+    /// with `errc::not_connected` if the client is not connected, and has not seen that the lock is
+    /// taken. Every duration is valid; with zero or less the operation is a try_lock().
     ///
     /// Completion signature: `void(error_code, guard)`.
     ///

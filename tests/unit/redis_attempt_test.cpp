@@ -180,9 +180,9 @@ TEST_CASE("nobody tells of the release of another library's key") {
     CHECK(after({said(kind::taken, 300ms, "redis-py")}) == pace::plan{300ms, false});
 }
 
-TEST_CASE("behind a first server that is taken a waiter sleeps as behind a hold") {
+TEST_CASE("behind a first server that is taken a waiter sleeps, but not long") {
     stepped_attempt a(3, true);
-    CHECK(after(a, {said(kind::taken, 4s, ours)}) == pace::plan{4s, false});
+    CHECK(after(a, {said(kind::taken, 4s, ours)}) == pace::plan{1s, false});
 }
 
 TEST_CASE("a young server is asked again when it is of age") {

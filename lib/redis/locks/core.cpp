@@ -137,6 +137,14 @@ std::vector<bool> core::voters() const {
     return all;
 }
 
+/// A server whose clock was set is connected as well: it is of age soon.
+bool core::connected() const {
+    const auto is_connected = [](const auto& one) {
+        return one->link && one->link->reachable() && !one->refusal;
+    };
+    return std::count_if(servers_.begin(), servers_.end(), is_connected) >= quorum();
+}
+
 boot_clock::duration core::round_trip() const {
     boot_clock::duration longest{};
     for (const auto& one : servers_)
@@ -237,10 +245,7 @@ std::uint64_t core::when_connected(connect_waiter told) {
 /// No error: connected; errc::not_connected: not yet.
 error_code core::connect_result() const {
     if (closed()) return close_reason();
-    const auto is_connected = [](const auto& one) {
-        return one->link && one->link->reachable() && !one->refusal;
-    };
-    if (std::count_if(servers_.begin(), servers_.end(), is_connected) >= quorum()) return {};
+    if (connected()) return {};
     const auto fault = error_of(obstacle_in({servers_.size(), std::nullopt}));
     return fault ? fault : errc::not_connected;
 }

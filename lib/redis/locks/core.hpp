@@ -57,6 +57,7 @@ public:
     bool has_connections() const noexcept;
     /// Which servers can vote now.
     std::vector<bool> voters() const;
+    bool connected() const; ///< a quorum
     /// What keeps a client from a lock, given what servers answered instead of votes.
     rules::obstacle obstacle_in(std::vector<std::optional<rules::answer>> refusals) const;
     /// How long the slowest of the connected servers takes to answer.

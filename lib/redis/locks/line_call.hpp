@@ -38,7 +38,7 @@ public:
     }
 
     error_code why_not_in_time() const override {
-        return line_ && line_->known_taken() ? error_code() : errc::not_connected;
+        return line_ && line_->may_be_taken() ? error_code() : errc::not_connected;
     }
 
 private:

@@ -70,14 +70,15 @@ void lock_line::drop_completed() {
 void lock_line::leave() {
     drop_completed();
     if (!calls_.empty()) return;
-    if (stage_ == stage::attempting) return carry_out(attempt_->give_up());
+    if (stage_ == stage::attempting) return give_up();
     stage_ = stage::idle;
     settle();
 }
 
-bool lock_line::known_taken() const noexcept {
+bool lock_line::may_be_taken() const {
     const auto own = holder_.lock();
-    return (own && own->holds()) || obstacle_ == rules::obstacle::taken;
+    if (own && own->holds()) return true;
+    return obstacle_ ? *obstacle_ == rules::obstacle::taken : core_.connected();
 }
 
 void lock_line::proceed() {
@@ -109,14 +110,20 @@ void lock_line::on_slow_server() {
     carry_out(attempt_->hurry());
 }
 
-void lock_line::on_slow_attempt() { carry_out(attempt_->give_up()); }
+void lock_line::on_slow_attempt() { give_up(); }
+
+/// Other clients may have seen the keys, and wait for their release.
+void lock_line::give_up() {
+    release(attempt_->give_up().release, true);
+    conclude();
+}
 
 void lock_line::carry_out(const rules::attempt::requests& what) {
     for (const auto server : what.acquire)
         send(server, rules::script::acquire);
     for (const auto server : what.renew)
         send(server, rules::script::renew);
-    if (!what.release.empty()) release(what.release);
+    release(what.release, core_.size() == 1);
     if (attempt_->now() != rules::attempt::state::pending) conclude();
 }
 
@@ -147,11 +154,13 @@ void lock_line::on_answer(int server, const std::optional<rules::answer>& said, 
                    : attempt_->unreachable(server));
 }
 
-/// Of an attempt that has failed: no client waits for its keys.
-void lock_line::release(std::vector<int> servers) {
+/// Of an attempt that has failed. One that others of several servers refused does not tell of its
+/// keys: it would wake clients that can get no more than it did.
+void lock_line::release(std::vector<int> servers, bool tells) {
+    if (servers.empty()) return;
     const auto& timing = core_.timing();
     core_.releases().start(
-        {keys_, value_, std::move(servers), false, core_.now() + timing.ttl + timing.margin}, {});
+        {keys_, value_, std::move(servers), tells, core_.now() + timing.ttl + timing.margin}, {});
 }
 
 void lock_line::conclude() {
@@ -273,7 +282,7 @@ void lock_line::close(error_code why) {
     for (const auto& one : std::exchange(calls_, {}))
         one->fail(why);
     if (std::exchange(stage_, stage::idle) == stage::attempting)
-        release(attempt_->give_up().release);
+        release(attempt_->give_up().release, true);
     if (const auto own = holder_.lock()) own->close(why);
 }
 

@@ -33,8 +33,9 @@ public:
     void join(std::shared_ptr<line_call> call);
     /// A call was completed otherwise.
     void leave();
-    /// Whether another hold has the lock, according to the latest information.
-    bool known_taken() const noexcept;
+    /// Whether another hold has the lock, according to the latest information; without any, whether
+    /// the servers are there to say so.
+    bool may_be_taken() const;
     /// Fails all calls, and ends the hold.
     void close(error_code why);
 
@@ -60,7 +61,8 @@ private:
     void carry_out(const rules::attempt::requests& what);
     void send(int server, rules::script which);
     void on_answer(int server, const std::optional<rules::answer>& said, time_point sent);
-    void release(std::vector<int> servers);
+    void give_up();
+    void release(std::vector<int> servers, bool tells);
     void conclude();
     void grant();
     void refused();

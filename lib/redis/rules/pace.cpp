@@ -39,25 +39,28 @@ duration until_of_age(const attempt& failed) {
 } // namespace
 
 /// Until fewer than `needed` of these keys are left. The release of a key that has this library's
-/// form will be heard.
-duration pace::sleep_behind(const std::vector<const answer*>& same, std::size_t needed) const {
+/// form will be heard, unless it belongs to an attempt that fails: one of several keys may do so.
+duration pace::sleep_behind(const std::vector<const answer*>& same, std::size_t needed,
+                            bool is_lock) const {
     std::vector<duration> ends;
     ends.reserve(same.size());
     for (const auto* one : same)
         ends.push_back(one->left.count() < 0 ? duration::max() : one->left);
     const auto decisive = ends.end() - static_cast<std::ptrdiff_t>(needed);
     std::nth_element(ends.begin(), decisive, ends.end());
-    const bool heard = is_lock_value(same.front()->holder);
+    const bool heard = is_lock && is_lock_value(same.front()->holder);
     return std::min(*decisive, heard ? ttl_ / 3 : duration(longest_sleep));
 }
 
 pace::plan pace::after(const attempt& failed, duration round_trip, std::uint64_t random) {
     const auto trip = std::max<duration>(round_trip, shortest_round_trip);
-    const auto needed = failed.first_is_taken() ? 1 : static_cast<std::size_t>(failed.quorum());
+    const auto quorum = static_cast<std::size_t>(failed.quorum());
+    const auto needed = failed.first_is_taken() ? 1 : quorum;
     for (const auto& [value, keys] : holders_of(failed))
         if (keys.size() >= needed) {
             splits_ = 0;
-            return {sleep_behind(keys, needed) + part_of(2 * trip, random), false};
+            return {sleep_behind(keys, needed, keys.size() >= quorum) + part_of(2 * trip, random),
+                    false};
         }
     if (const auto young = until_of_age(failed); young != duration::max())
         return {std::min<duration>(young, longest_sleep) + part_of(2 * trip, random), false};

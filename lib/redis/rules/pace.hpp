@@ -29,8 +29,8 @@ public:
     plan after(const attempt& failed, boot_clock::duration round_trip, std::uint64_t random);
 
 private:
-    boot_clock::duration sleep_behind(const std::vector<const answer*>& same,
-                                      std::size_t needed) const;
+    boot_clock::duration sleep_behind(const std::vector<const answer*>& same, std::size_t needed,
+                                      bool is_lock) const;
 
     boot_clock::duration ttl_;
     int splits_ = 0; ///< in a row
