@@ -1,0 +1,183 @@
+// Many waiters for a lock on Redis, clients that go away in the middle, and several threads.
+
+#include "support/redis_harness.hpp"
+
+#include <boost/asio/detached.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/thread_pool.hpp>
+#include <boost/asio/use_future.hpp>
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <future>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace paddock;
+using namespace paddock::test;
+
+namespace {
+
+constexpr std::array<std::size_t, 2> sizes{1, 3};
+
+/// Holds the lock in turn, and checks that nobody else does.
+struct turns {
+    int inside = 0, grants = 0;
+    fencing_token last{};
+
+    asio::awaitable<void> take(redis::mutex lock) {
+        auto held = co_await lock.lock();
+        CHECK(held.valid());
+        CHECK(++inside == 1);
+        CHECK(held.fencing_token() > last);
+        last = held.fencing_token();
+        co_await asio::post(asio::use_awaitable); // others may run
+        ++grants;
+        --inside;
+        co_await held.unlock();
+    }
+};
+
+} // namespace
+
+CO_TEST("five hundred waiters of one client are served") {
+    if (test.full_or_brief(false, true)) co_return;
+    for (const auto& round : test.each(sizes)) {
+        redis_scene s(executor, std::get<0>(round), new_servers(30s));
+        const auto first = ask(s.lock);
+        co_await granted(first);
+        turns all;
+        for (int n = 0; n < 500; ++n)
+            asio::co_spawn(executor, all.take(s.lock), asio::detached);
+        co_await unlocked(first);
+        co_await eventually([&] { return all.grants == 500; }, 15s);
+        co_await eventually([&] { return s.keys() == 0; });
+    }
+}
+
+CO_TEST("fifty clients with four waiters each are served") {
+    if (test.full_or_brief(false, true)) co_return;
+    test.time_limit(60s);
+    for (const auto& round : test.each(sizes)) {
+        redis_scene s(executor, std::get<0>(round), new_servers(30s));
+        std::vector<redis::client> clients;
+        for (int n = 0; n < 50; ++n)
+            clients.emplace_back(executor, url_of(s.ports), new_servers(30s));
+        turns all;
+        for (int n = 0; n < 200; ++n)
+            asio::co_spawn(executor, all.take(redis::mutex(clients[n % 50], s.name)),
+                           asio::detached);
+        co_await eventually([&] { return all.grants == 200; }, 25s);
+        co_await eventually([&] { return s.keys() == 0; });
+    }
+}
+
+CO_TEST("clients that go away hand the lock to those that stay") {
+    const int most = test.full_or_brief(20, 4);
+    for (const auto& round : test.each(sizes)) {
+        redis_scene s(executor, std::get<0>(round), new_servers(30s));
+        std::vector<std::optional<redis::client>> clients(static_cast<std::size_t>(most));
+        std::vector<lock_call> calls;
+        for (auto& one : clients) {
+            one.emplace(executor, url_of(s.ports), new_servers(30s));
+            calls.push_back(ask(redis::mutex(*one, s.name)));
+        }
+        for (std::size_t left = calls.size(); left > 0; --left) {
+            const auto holds = [](const lock_call& one) { return one->done() && held(one); };
+            co_await eventually([&] { return std::any_of(calls.begin(), calls.end(), holds); });
+            REQUIRE(std::count_if(calls.begin(), calls.end(), holds) == 1);
+            const auto at = std::find_if(calls.begin(), calls.end(), holds);
+            const auto n = static_cast<std::size_t>(at - calls.begin());
+            CHECK(held(calls[n]).valid());
+            // The holder's client goes, and another one that waits.
+            clients[n].reset();
+            co_await eventually([&] { return !held(calls[n]).valid(); });
+            held(calls[n]) = guard();
+            const auto waiting = std::find_if(calls.begin(), calls.end(),
+                                              [](const auto& one) { return !one->done(); });
+            if (waiting == calls.end()) break;
+            clients[static_cast<std::size_t>(waiting - calls.begin())].reset();
+            co_await finished(*waiting);
+            if (held(*waiting)) continue; // it was granted at that moment: it is the holder
+            CHECK((*waiting)->error == errc::closed);
+            if (std::all_of(calls.begin(), calls.end(),
+                            [](const auto& one) { return one->done(); }))
+                break;
+        }
+        calls.clear();
+        clients.clear();
+        co_await eventually([&] { return s.keys() == 0; });
+    }
+}
+
+TEST_CASE("an execution context may be destroyed with locks held and calls waiting") {
+    std::optional<redis_scene> s;
+    std::vector<lock_call> calls;
+    guard last;
+    {
+        asio::io_context io(1);
+        s.emplace(io.get_executor(), 3);
+        redis::client other(io, url_of(s->ports), new_servers());
+        for (int n = 0; n < 5; ++n) {
+            calls.push_back(ask(s->lock));
+            calls.push_back(ask(redis::mutex(other, s->name)));
+        }
+        const auto end = std::chrono::steady_clock::now() + scaled(10s);
+        const auto is_held = [](const auto& one) { return one->done(); };
+        while (std::none_of(calls.begin(), calls.end(), is_held) &&
+               std::chrono::steady_clock::now() < end)
+            io.run_one_for(10ms);
+        const auto first = std::find_if(calls.begin(), calls.end(), is_held);
+        REQUIRE(first != calls.end());
+        last = std::move(held(*first));
+        CHECK(last.valid());
+    }
+    CHECK_FALSE(last.valid());
+    last = guard();
+    for (const auto& one : calls)
+        CHECK(one->times <= 1);
+    s->call[0].reset();
+}
+
+TEST_CASE("several threads may use a client, and run it") {
+    for (const std::size_t count : sizes) {
+        asio::thread_pool pool(3);
+        redis_scene s(pool.get_executor(), count, new_servers(30s));
+        redis::client other(pool, url_of(s.ports), new_servers(30s));
+        std::atomic<int> inside{0}, grants{0}, wrong{0};
+        const auto work = [&](redis::mutex lock, int rounds) -> asio::awaitable<void> {
+            for (int n = 0; n < rounds; ++n) {
+                auto held = co_await lock.lock();
+                if (++inside != 1 || !held.valid()) ++wrong;
+                ++grants;
+                --inside;
+                if (n % 2 == 0) co_await held.unlock();
+                if (n % 3 == 0) co_await lock.try_lock_for(1ms); // released at once, if granted
+            }
+        };
+        std::vector<std::thread> threads;
+        std::vector<std::future<void>> ends(6);
+        for (std::size_t n = 0; n < ends.size(); ++n)
+            threads.emplace_back([&, n] {
+                ends[n] =
+                    asio::co_spawn(pool, work(redis::mutex(n % 2 ? s.client : other, s.name), 20),
+                                   asio::use_future);
+            });
+        for (auto& one : threads)
+            one.join();
+        for (auto& one : ends) {
+            REQUIRE(one.wait_for(scaled(30s)) == std::future_status::ready);
+            one.get();
+        }
+        CHECK(wrong == 0);
+        CHECK(grants == 120);
+        s.client.close(asio::use_future).wait();
+        other.close(asio::use_future).wait();
+        pool.join();
+        CHECK(s.keys() == 0);
+    }
+}
