@@ -220,6 +220,11 @@ std::shared_ptr<lock_line> core::line_of(const std::string& name) {
     return found;
 }
 
+void core::forget(const lock_line& one, const std::string& name) {
+    const auto found = lines_.find(name);
+    if (found != lines_.end() && found->second.get() == &one) lines_.erase(found);
+}
+
 std::shared_ptr<lock_line> core::line_listening_to(const std::string& channel) const {
     const auto found = lines_.find(rules::lock_name_of(channel));
     return found == lines_.end() ? nullptr : found->second;

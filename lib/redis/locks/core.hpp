@@ -73,9 +73,9 @@ public:
         return releases_;
     }
 
-    /// The line of the lock with this name; forget() ends it.
+    /// The line of the lock with this name; forget() ends it, and no other line of this name.
     std::shared_ptr<lock_line> line_of(const std::string& name);
-    void forget(const std::string& name) { lines_.erase(name); }
+    void forget(const lock_line& one, const std::string& name);
     /// A waiter hears of the lock's releases.
     void listen(const rules::lock_keys& keys);
     void stop_listening(const rules::lock_keys& keys);

@@ -268,7 +268,7 @@ void lock_line::settle() {
     const auto own = holder_.lock();
     if (!calls_.empty() || stage_ != stage::idle || (own && own->holds()) || !lost_.empty()) return;
     if (listens_) return arm(subscription_rest, &lock_line::on_unused);
-    core_.forget(keys_.name);
+    core_.forget(*this, keys_.name);
 }
 
 void lock_line::on_unused() {
