@@ -34,8 +34,12 @@ redis_history::troubles redis_history::draw(dice& chance) {
     return out;
 }
 
+bool redis_history::untroubled() const {
+    return std::none_of(troubles_.begin(), troubles_.end(), [](bool one) { return one; });
+}
+
 redis_checker::promises redis_history::promised() const {
-    const bool even = !troubles_[slews] && !troubles_[steps];
+    const bool even = !troubles_[slews] && !troubles_[offsets];
     return {.exclusion = !troubles_[steps] && !troubles_[deletions],
             .growing_tokens = !troubles_[steps] && !troubles_[deletions] &&
                               (even || !troubles_[losses] || net_.size() == 1)};
@@ -64,7 +68,7 @@ redis_history::redis_history(std::uint64_t seed, std::function<void(const std::s
     for (std::size_t n = 0; n < count; ++n)
         add_process(n);
     plan_jobs();
-    if (std::count(troubles_.begin(), troubles_.end(), true) > 0) misfortune();
+    if (!untroubled()) misfortune();
 }
 
 void redis_history::set_up_servers() {
@@ -75,6 +79,9 @@ void redis_history::set_up_servers() {
     trusts_ = !troubles_[losses] && !troubles_[restarts] && chance_.one_in(2);
     aged_ = chance_.one_in(2);
     old_.resize(net_.size());
+    if (troubles_[offsets])
+        for (std::size_t n = 0; n < net_.size(); ++n)
+            net_.server(n).model().step(std::chrono::milliseconds(chance_.below(20'000)));
     const bool has_password = chance_.one_in(8);
     for (std::size_t n = 0; n < net_.size(); ++n) {
         auto& one = net_.server(n);
@@ -278,7 +285,6 @@ void redis_history::calm_down() {
     for (const auto& one : processes_)
         one->loop().recover();
     step_until([this] { return idle(); }, patience, "everything is well, but in vain waits");
-    if (std::count(troubles_.begin(), troubles_.end(), true) == 0) check_cost();
     check_quiet();
     for (const auto& one : processes_)
         part_with(*one);
@@ -289,10 +295,10 @@ void redis_history::calm_down() {
              "a key is left that is older than its time to live");
 }
 
-void redis_history::check_cost() const {}
-
-/// Where no connection was ever lost, a key goes with its hold, and with its attempt.
+/// Where no connection was ever lost, and no old data came back, a key goes with its hold, and with
+/// its attempt.
 void redis_history::check_quiet() {
+    if (troubles_[losses] || troubles_[slowness]) return;
     const auto healthy = [](const auto& one) { return one->healthy(); };
     if (!std::all_of(net_.links().begin(), net_.links().end(), healthy)) return;
     step_until(time_.now() + 300ms + 10 * net_.latency);

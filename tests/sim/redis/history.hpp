@@ -35,7 +35,8 @@ private:
         restarts,
         losses, ///< of data
         slews,
-        steps, ///< of clocks
+        steps,   ///< of clocks
+        offsets, ///< between clocks, from the beginning
         deletions,
         strangers,
         refusals,
@@ -50,6 +51,7 @@ private:
 
     static troubles draw(dice& chance);
     redis_checker::promises promised() const;
+    bool untroubled() const;
     void set_up_servers();
     void add_process(std::size_t n);
     std::string url();
@@ -60,7 +62,6 @@ private:
     void befall_link(trouble what);
     void lose_data(redis_server& of);
     void calm_down();
-    void check_cost() const;
     void check_quiet();
     void part_with(redis_process& chosen);
     void step();
