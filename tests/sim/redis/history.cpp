@@ -39,20 +39,17 @@ bool redis_history::untroubled() const {
 }
 
 redis_checker::promises redis_history::promised() const {
-    const bool by_hand = troubles_[steps] || troubles_[deletions];
     const bool even = !troubles_[slews] && !troubles_[offsets];
-    redis_checker::promises all{.exclusion = !by_hand,
-                                .growing_tokens =
-                                    !by_hand && (even || !troubles_[losses] || net_.size() == 1)};
-    if (untroubled() && aged_) all.longest_gap = 100ms + 100 * net_.latency;
-    return all;
+    return {.exclusion = !troubles_[steps] && !troubles_[deletions],
+            .growing_tokens = !troubles_[steps] && !troubles_[deletions] &&
+                              (even || !troubles_[losses] || net_.size() == 1)};
 }
 
 redis_history::redis_history(std::uint64_t seed, std::function<void(const std::string&)> note)
     : chance_(seed)
     , troubles_(draw(chance_))
     , net_(time_, chance_, number_of_servers(chance_))
-    , checker_(time_) {
+    , checker_(time_, promised()) {
     if (note)
         time_.listener = [this, note, start = time_.now()](const std::string& what) {
             const auto ms = std::chrono::duration<double, std::milli>(time_.now() - start).count();
@@ -65,15 +62,12 @@ redis_history::redis_history(std::uint64_t seed, std::function<void(const std::s
     pace_ = chance_.between(1ms, 3ms) * (1 << chance_.below(10));
     length_ = pace_ * (20 + chance_.below(40));
     set_up_servers();
-    checker_.promise(promised());
     locks_ = {"a"};
     if (chance_.one_in(4)) locks_.push_back("b");
     const auto count = 1 + static_cast<std::size_t>(chance_.below(4));
     for (std::size_t n = 0; n < count; ++n)
         add_process(n);
     plan_jobs();
-    for (int n = 0; n < all; ++n)
-        if (troubles_[static_cast<std::size_t>(n)]) active_.push_back(static_cast<trouble>(n));
     if (!untroubled()) misfortune();
 }
 
@@ -112,15 +106,13 @@ std::string redis_history::url() {
 void redis_history::add_process(std::size_t n) {
     redis_setup how{.name = std::string(1, static_cast<char>('A' + n)), .url = url()};
     how.options.max_ttl = max_ttl_;
-    // An attempt needs up to three round trips, and may take half of this.
-    const auto least = std::chrono::ceil<std::chrono::milliseconds>(20 * net_.latency);
-    how.options.ttl = std::max({max_ttl_ / (1 + chance_.below(4)), least, 100ms});
+    how.options.ttl = std::max<std::chrono::milliseconds>(max_ttl_ / (1 + chance_.below(4)), 100ms);
     how.options.trust_new_servers = trusts_;
     how.options.log = [this, name = how.name](std::string_view what) {
         time_.note([&] { return name + ": " + std::string(what); });
     };
     how.locks = locks_;
-    if (!untroubled() && chance_.one_in(6)) {
+    if (chance_.one_in(6)) {
         const auto longest = std::chrono::duration_cast<std::chrono::milliseconds>(2 * soon());
         how.limit.longest = std::max(longest, 1ms);
         if (chance_.one_in(2)) how.limit.grace = 2 * how.limit.longest;
@@ -160,8 +152,11 @@ redis_job redis_history::random_job() {
 
 void redis_history::misfortune() {
     if (calm_) return;
-    befall(chance_.any_of(active_));
-    time_.after(chance_.between(duration(0), 2 * pace_), [this] { misfortune(); });
+    const auto what = static_cast<trouble>(chance_.below(all));
+    if (troubles_[what]) befall(what);
+    // Several tries for one trouble: most histories have few kinds.
+    time_.after(chance_.between(duration(0), std::max<duration>(pace_ / 2, 500us)),
+                [this] { misfortune(); });
 }
 
 void redis_history::befall(trouble what) {
@@ -190,7 +185,7 @@ void redis_history::befall(trouble what) {
     case losses:
         return chance_.one_in(3) ? lose_data(server) : void();
     case slews:
-        return slew(server);
+        return server.model().slew(time_.now(), chance_.below(167) - 83);
     case steps:
         told(server.name() + " has its clock set");
         return server.model().step(std::chrono::milliseconds(chance_.below(20'000) - 10'000));
@@ -228,14 +223,6 @@ void redis_history::befall_link(trouble what) {
         return chance_.one_in(4) ? link.go_silent(!one_way || which, !one_way || !which) : void();
     link.hold_until(time_.now() + (chance_.one_in(8) ? chance_.between(0ms, 5s) : 2 * soon()),
                     which);
-}
-
-/// As chrony does it, at most. All servers may follow one wrong source.
-void redis_history::slew(redis_server& of) {
-    const int thousandths = chance_.one_in(2) ? 83 : chance_.below(167) - 83;
-    if (chance_.one_in(2)) return of.model().slew(time_.now(), thousandths);
-    for (std::size_t n = 0; n < net_.size(); ++n)
-        net_.server(n).model().slew(time_.now(), thousandths);
 }
 
 void redis_history::lose_data(redis_server& of) {
