@@ -44,6 +44,7 @@ public:
         bool ignores_margin = false;
         bool waits_own_ttl = false;
         bool forgets_token = false;
+        bool publishes_failures = false;
     };
 
     redis_contender(redis_world& where, std::string name, habits how);

@@ -33,8 +33,6 @@ public:
     redis_server* server_at(const std::string& address);
 
     duration latency{std::chrono::milliseconds(1)};
-    /// The servers that have ever had a key with this value.
-    std::map<std::string, std::set<std::size_t>> voters;
     int slow_one_in = 0;  ///< messages; zero: none
     int split_one_in = 0; ///< writes and reads that are cut into pieces
 

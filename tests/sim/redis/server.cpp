@@ -167,11 +167,7 @@ std::string redis_server::call(peer& by, std::size_t which, const words& command
         said = model_.release(now(), word(1), word(0));
         note(word(0), "release", word(1), said);
         by.released.insert(word(1));
-        if (said.what == kind::released && !word(2).empty()) {
-            must(net_.voters[word(1)].size() > net_.size() / 2,
-                 "the release of " + word(1) + " wakes waiters, but it never was a lock");
-            publish(word(2));
-        }
+        if (said.what == kind::released && !word(2).empty()) publish(word(2));
         return said_as_reply(said);
     }
     must(!by.released.contains(word(3)), "the key of " + word(0) + " is set again with " + word(3) +
@@ -185,7 +181,6 @@ std::string redis_server::call(peer& by, std::size_t which, const words& command
         word(0), static_cast<int>(number(6)),          word(7) == "1"};
     const bool acquires = what == redis::rules::script::acquire;
     said = acquires ? model_.acquire(now(), terms) : model_.renew(now(), terms, number(8));
-    if (said.what == kind::granted || said.what == kind::set) net_.voters[word(3)].insert(number_);
     note(word(0), acquires ? "acquire" : "renew", word(3), said);
     return said_as_reply(said);
 }
