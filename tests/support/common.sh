@@ -12,7 +12,7 @@ tidy_packages="clang-tidy-14:clang-tidy-14"
 # Only builds without sanitizers check the installation.
 install_packages="cmake:cmake debhelper:dh"
 # The peers of tests/interop; only in builds without sanitizers.
-interop_packages="default-jdk-headless:javac libcurator-recipes-java python3-kazoo"
+interop_packages="default-jdk-headless:javac libcurator-recipes-java python3-kazoo python3-redis"
 
 is_installed() { # package[:command]
   case $1 in
