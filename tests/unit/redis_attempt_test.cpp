@@ -70,6 +70,21 @@ TEST_CASE("a quorum is granted once its counters stand at the largest token") {
     CHECK(a.token() == 9);
 }
 
+TEST_CASE("a server that can be reached later takes part, unless it was asked before") {
+    attempt a({true, false, true}, false, timing, 5s);
+    CHECK(a.start() == requests{{0, 2}, {}, {}});
+    CHECK(a.reachable(0) == requests{});
+    CHECK(a.reachable(1) == requests{{1}, {}, {}});
+    CHECK(a.reachable(1) == requests{});
+    CHECK(a.unreachable(2) == requests{});
+    CHECK(a.reachable(2) == requests{}); // it may execute the first request
+    CHECK(a.answered(1, granted(9), asked, asked) == requests{});
+    CHECK(a.now() == attempt::state::pending);
+    CHECK(a.answered(0, granted(9), asked, asked) == requests{});
+    CHECK(a.now() == attempt::state::granted);
+    CHECK(a.reachable(2) == requests{});
+}
+
 TEST_CASE("a key that is missing when its counter is raised is no vote") {
     stepped_attempt a(3);
     a.start();

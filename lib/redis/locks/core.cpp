@@ -202,7 +202,7 @@ void core::on_reachable(place& of) {
     if (is_listed_twice(of)) return of.refuse("the URL lists it twice, under two addresses");
     releases_.on_reachable(of.index);
     tell_connect_waiters();
-    tell_lines([](lock_line& one) { one.on_servers_changed(); });
+    tell_lines([&](lock_line& one) { one.on_reachable(of.index); });
 }
 
 template <typename Event>

@@ -242,7 +242,9 @@ void lock_line::on_message(int server) {
     if (stage_ == stage::sleeping) wake(true);
 }
 
-void lock_line::on_servers_changed() {
+void lock_line::on_reachable(int server) {
+    if (stage_ == stage::attempting && core_.voters()[static_cast<std::size_t>(server)])
+        return carry_out(attempt_->reachable(server));
     if (stage_ == stage::sleeping && obstacle_ == rules::obstacle::servers) wake(false);
 }
 

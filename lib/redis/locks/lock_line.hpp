@@ -42,7 +42,7 @@ public:
     // From the client.
     /// The lock was released on this server, or may have been.
     void on_message(int server);
-    void on_servers_changed();
+    void on_reachable(int server);
 
     /// From the holder: its keys are released, or lost.
     void hold_ended(const key_holder& of);

@@ -60,6 +60,15 @@ attempt::requests attempt::unreachable(int server) {
     return decide();
 }
 
+attempt::requests attempt::reachable(int server) {
+    const auto n = static_cast<std::size_t>(server);
+    // A server that was asked before may still execute that request.
+    const bool asked = stages_[n] != stage::refused || refusals_[n] || has_key_[n];
+    if (state_ != state::pending || asked) return {};
+    stages_[n] = stage::idle;
+    return decide();
+}
+
 attempt::requests attempt::hurry() {
     if (state_ != state::pending) return {};
     one_first_ = false;

@@ -34,6 +34,8 @@ public:
     requests answered(int server, const answer& said, time_point sent, time_point now);
     /// The connection is lost: whether the server has executed its request is unknown.
     requests unreachable(int server);
+    /// A server that could not be reached when the attempt began can be asked now.
+    requests reachable(int server);
     /// The server that was asked alone takes long to answer: asks the others too.
     requests hurry();
     /// Gives the attempt up. None of its requests matter any more.
