@@ -280,7 +280,8 @@ void lock_line::on_unused() {
 }
 
 void lock_line::close(error_code why) {
-    timer_.reset();
+    timer_.reset(); // a guard can keep the line alive after its execution context
+    listens_ = false;
     for (const auto& one : std::exchange(calls_, {}))
         one->fail(why);
     if (std::exchange(stage_, stage::idle) == stage::attempting)
