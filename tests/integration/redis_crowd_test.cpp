@@ -144,6 +144,28 @@ TEST_CASE("an execution context may be destroyed with locks held and calls waiti
     s->call[0].reset();
 }
 
+TEST_CASE("a guard of a lost hold may be destroyed after its execution context") {
+    std::optional<redis_scene> s;
+    guard last;
+    {
+        asio::io_context io(1);
+        s.emplace(io.get_executor(), 1, new_servers(500ms * time_scale));
+        const auto until = [&](auto done) {
+            const auto end = std::chrono::steady_clock::now() + scaled(10s);
+            while (!done() && std::chrono::steady_clock::now() < end)
+                io.run_one_for(10ms);
+            REQUIRE(done());
+        };
+        const auto asked = ask(s->lock);
+        until([&] { return asked->done(); });
+        last = std::move(held(asked));
+        s->foreigner_takes_it();
+        until([&] { return !last.valid(); });
+        s->foreigner_gives_it_back();
+    }
+    last = guard();
+}
+
 TEST_CASE("several threads may use a client, and run it") {
     for (const std::size_t count : sizes) {
         asio::thread_pool pool(3);
