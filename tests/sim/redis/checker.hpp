@@ -20,10 +20,16 @@ public:
     struct promises {
         bool exclusion = true;
         bool growing_tokens = true;
+        duration longest_gap = duration::max(); ///< between a release and the next grant
     };
 
-    redis_checker(timeline& time, promises what) : time_(time), promised_(what) {}
+    explicit redis_checker(timeline& time) : time_(time) {}
 
+    void promise(const promises& what) { promised_ = what; }
+
+    /// A call waits for the lock, and does not give up; or it has ended.
+    void waits(const std::string& lock);
+    void waits_no_more(const std::string& lock);
     void granted(const redis_process& to, const guard& held, const std::string& call);
     /// It is about to be released.
     void released(const guard& held);
@@ -31,9 +37,9 @@ public:
     void forget(const redis_process& where);
     /// After each event.
     void look();
-    std::size_t grants() const noexcept { return grants_; }
 
 private:
+    void look_at_waiters();
     struct holding {
         const redis_process* where;
         const guard* held;
@@ -45,7 +51,11 @@ private:
     promises promised_;
     std::vector<holding> all_;
     std::map<std::string, fencing_token, std::less<>> tokens_; ///< by the lock's name
-    std::size_t grants_ = 0;
+    struct queue {
+        int waiters = 0;
+        time_point free_since{};
+    };
+    std::map<std::string, queue, std::less<>> queues_;
 };
 
 } // namespace paddock::test::sim

@@ -14,7 +14,7 @@ constexpr std::uint64_t normal_run = 2'000;
 #elif defined(__OPTIMIZE__)
 constexpr std::uint64_t normal_run = 100'000;
 #else
-constexpr std::uint64_t normal_run = 20'000;
+constexpr std::uint64_t normal_run = 3'000;
 #endif
 
 } // namespace

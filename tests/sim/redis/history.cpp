@@ -39,17 +39,20 @@ bool redis_history::untroubled() const {
 }
 
 redis_checker::promises redis_history::promised() const {
+    const bool by_hand = troubles_[steps] || troubles_[deletions];
     const bool even = !troubles_[slews] && !troubles_[offsets];
-    return {.exclusion = !troubles_[steps] && !troubles_[deletions],
-            .growing_tokens = !troubles_[steps] && !troubles_[deletions] &&
-                              (even || !troubles_[losses] || net_.size() == 1)};
+    redis_checker::promises all{.exclusion = !by_hand,
+                                .growing_tokens =
+                                    !by_hand && (even || !troubles_[losses] || net_.size() == 1)};
+    if (untroubled() && aged_) all.longest_gap = 20ms + 40 * net_.latency;
+    return all;
 }
 
 redis_history::redis_history(std::uint64_t seed, std::function<void(const std::string&)> note)
     : chance_(seed)
     , troubles_(draw(chance_))
     , net_(time_, chance_, number_of_servers(chance_))
-    , checker_(time_, promised()) {
+    , checker_(time_) {
     if (note)
         time_.listener = [this, note, start = time_.now()](const std::string& what) {
             const auto ms = std::chrono::duration<double, std::milli>(time_.now() - start).count();
@@ -62,12 +65,15 @@ redis_history::redis_history(std::uint64_t seed, std::function<void(const std::s
     pace_ = chance_.between(1ms, 3ms) * (1 << chance_.below(10));
     length_ = pace_ * (20 + chance_.below(40));
     set_up_servers();
+    checker_.promise(promised());
     locks_ = {"a"};
     if (chance_.one_in(4)) locks_.push_back("b");
     const auto count = 1 + static_cast<std::size_t>(chance_.below(4));
     for (std::size_t n = 0; n < count; ++n)
         add_process(n);
     plan_jobs();
+    for (int n = 0; n < all; ++n)
+        if (troubles_[static_cast<std::size_t>(n)]) active_.push_back(static_cast<trouble>(n));
     if (!untroubled()) misfortune();
 }
 
@@ -75,6 +81,7 @@ void redis_history::set_up_servers() {
     net_.latency = chance_.between(100us, 2ms);
     if (chance_.one_in(4)) net_.latency *= 10;
     if (troubles_[slowness]) net_.slow_one_in = 5 << chance_.below(5);
+    net_.names_fail = !untroubled() && chance_.one_in(4);
     if (troubles_[fragments]) net_.split_one_in = 2 + chance_.below(8);
     trusts_ = !troubles_[losses] && !troubles_[restarts] && chance_.one_in(2);
     aged_ = chance_.one_in(2);
@@ -106,13 +113,15 @@ std::string redis_history::url() {
 void redis_history::add_process(std::size_t n) {
     redis_setup how{.name = std::string(1, static_cast<char>('A' + n)), .url = url()};
     how.options.max_ttl = max_ttl_;
-    how.options.ttl = std::max<std::chrono::milliseconds>(max_ttl_ / (1 + chance_.below(4)), 100ms);
+    // An attempt needs up to three round trips, and may take half of this.
+    const auto least = std::chrono::ceil<std::chrono::milliseconds>(20 * net_.latency);
+    how.options.ttl = std::max({max_ttl_ / (1 + chance_.below(4)), least, 100ms});
     how.options.trust_new_servers = trusts_;
     how.options.log = [this, name = how.name](std::string_view what) {
         time_.note([&] { return name + ": " + std::string(what); });
     };
     how.locks = locks_;
-    if (chance_.one_in(6)) {
+    if (!untroubled() && chance_.one_in(6)) {
         const auto longest = std::chrono::duration_cast<std::chrono::milliseconds>(2 * soon());
         how.limit.longest = std::max(longest, 1ms);
         if (chance_.one_in(2)) how.limit.grace = 2 * how.limit.longest;
@@ -152,11 +161,8 @@ redis_job redis_history::random_job() {
 
 void redis_history::misfortune() {
     if (calm_) return;
-    const auto what = static_cast<trouble>(chance_.below(all));
-    if (troubles_[what]) befall(what);
-    // Several tries for one trouble: most histories have few kinds.
-    time_.after(chance_.between(duration(0), std::max<duration>(pace_ / 2, 500us)),
-                [this] { misfortune(); });
+    befall(chance_.any_of(active_));
+    time_.after(chance_.between(duration(0), 2 * pace_), [this] { misfortune(); });
 }
 
 void redis_history::befall(trouble what) {
@@ -185,7 +191,7 @@ void redis_history::befall(trouble what) {
     case losses:
         return chance_.one_in(3) ? lose_data(server) : void();
     case slews:
-        return server.model().slew(time_.now(), chance_.below(167) - 83);
+        return slew(server);
     case steps:
         told(server.name() + " has its clock set");
         return server.model().step(std::chrono::milliseconds(chance_.below(20'000) - 10'000));
@@ -223,6 +229,14 @@ void redis_history::befall_link(trouble what) {
         return chance_.one_in(4) ? link.go_silent(!one_way || which, !one_way || !which) : void();
     link.hold_until(time_.now() + (chance_.one_in(8) ? chance_.between(0ms, 5s) : 2 * soon()),
                     which);
+}
+
+/// As chrony does it, at most. All servers may follow one wrong source.
+void redis_history::slew(redis_server& of) {
+    const int thousandths = chance_.one_in(2) ? 83 : chance_.below(167) - 83;
+    if (chance_.one_in(2)) return of.model().slew(time_.now(), thousandths);
+    for (std::size_t n = 0; n < net_.size(); ++n)
+        net_.server(n).model().slew(time_.now(), thousandths);
 }
 
 void redis_history::lose_data(redis_server& of) {
@@ -277,6 +291,7 @@ void redis_history::calm_down() {
     time_.note([] { return std::string("calm"); });
     calm_ = true;
     net_.slow_one_in = 0;
+    net_.names_fail = false;
     for (std::size_t n = 0; n < net_.size(); ++n)
         net_.server(n).recover();
     for (const auto& one : net_.links())

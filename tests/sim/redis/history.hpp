@@ -60,6 +60,7 @@ private:
     void misfortune();
     void befall(trouble what);
     void befall_link(trouble what);
+    void slew(redis_server& of);
     void lose_data(redis_server& of);
     void calm_down();
     void check_quiet();
@@ -74,6 +75,7 @@ private:
     timeline time_;
     dice chance_;
     const troubles troubles_;
+    std::vector<trouble> active_;
     redis_network net_;
     redis_checker checker_;
     std::chrono::milliseconds max_ttl_{};

@@ -215,7 +215,7 @@ public:
         net_.time().after(net_.delay(), [this, host, here = loop_, alive = std::weak_ptr(wanted_),
                                          done = std::move(done)]() mutable {
             if (alive.expired()) return;
-            const bool fails = net_.chance().one_in(10);
+            const bool fails = net_.names_fail && net_.chance().one_in(2);
             here->happen([host, fails, alive, done = std::move(done)]() mutable {
                 if (alive.expired()) return;
                 if (fails) return done(error::host_not_found, {});

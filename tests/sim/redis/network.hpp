@@ -4,9 +4,7 @@
 #include "sim/timeline.hpp"
 
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +31,7 @@ public:
     redis_server* server_at(const std::string& address);
 
     duration latency{std::chrono::milliseconds(1)};
+    bool names_fail = false;
     int slow_one_in = 0;  ///< messages; zero: none
     int split_one_in = 0; ///< writes and reads that are cut into pieces
 

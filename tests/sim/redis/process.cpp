@@ -28,6 +28,8 @@ struct redis_process::call {
     int verified = 0;
     int lost = 0;
     int under_way = 1; ///< operations, and the time between them
+
+    bool waits() const { return what.how == redis_job::wait && !what.cancelled_after; }
 };
 
 redis_process::redis_process(redis_network& net, redis_checker& check, redis_setup how)
@@ -76,6 +78,7 @@ void redis_process::begin(const redis_job& what) {
         static constexpr const char* ways[] = {" asks", " asks now", " asks for a while"};
         return c->name + ways[what.how] + " for " + how_.locks[what.lock];
     });
+    if (c->waits()) check_.waits(how_.locks[what.lock]);
     ask(c);
     loop_->wake();
     if (!what.cancelled_after) return;
@@ -91,6 +94,7 @@ void redis_process::begin(const redis_job& what) {
 void redis_process::ask(const call_ptr& c) {
     auto answer = asio::bind_cancellation_slot(c->stop.slot(), [this, c](error_code why, guard g) {
         must(++c->completions == 1, c->name + " is completed twice");
+        if (c->waits()) check_.waits_no_more(how_.locks[c->what.lock]);
         loop_->time().note([&] {
             return c->name + (why ? " fails: " + why.message() : g ? " succeeds" : " is given up");
         });
