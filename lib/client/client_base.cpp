@@ -76,6 +76,7 @@ void client_base::after_fork() noexcept {
 void client_base::shutdown() noexcept {
     close(errc::closed);
     drop_connections();
+    const auto unheard = std::exchange(end_callbacks_, {}); // a close() in progress, which keeps us
     std::unique_lock lock(context_mutex_);
     io_ = {};
     const auto last = std::move(env_);
