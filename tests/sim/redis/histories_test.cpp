@@ -10,7 +10,7 @@ using namespace paddock::test::sim;
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t normal_run = 2'000;
+constexpr std::uint64_t normal_run = 500;
 #elif defined(__OPTIMIZE__)
 constexpr std::uint64_t normal_run = 100'000;
 #else
