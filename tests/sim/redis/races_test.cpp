@@ -156,7 +156,7 @@ TEST_CASE("clients that break a rule are caught") {
         std::string promise;
     };
     const std::array planted{
-        planted_bug{"one value for all attempts", {.reuses_value = true}, "hold the lock"},
+        planted_bug{"one value for all attempts", {.reuses_value = true}, "the token"},
         planted_bug{
             "a server is of age after one's own ttl", {.waits_own_ttl = true}, "hold the lock"},
         planted_bug{
