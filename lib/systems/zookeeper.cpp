@@ -9,10 +9,14 @@
 
 namespace paddock::detail {
 
+namespace {
+struct in_zookeeper_file {};
+} // namespace
+
 open_system zookeeper_system() {
     return [](asio::any_io_executor executor, std::string_view url) {
         constexpr std::string_view scheme = "zk://";
-        return std::make_shared<client_system<client, mutex, lock_family>>(
+        return std::make_shared<client_system<in_zookeeper_file, client, mutex, lock_family>>(
             client(std::move(executor), url.substr(scheme.size())));
     };
 }
