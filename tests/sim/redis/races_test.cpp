@@ -164,14 +164,14 @@ TEST_CASE("clients that break a rule are caught") {
         planted_bug{"votes last as long as their keys", {.ignores_margin = true}, "hold the lock"},
     };
     constexpr std::uint64_t enough = 100'000;
-    for (const auto& [name, how, promise] : planted) {
-        CAPTURE(name);
+    for (const auto& bug : planted) {
+        CAPTURE(bug.name);
         std::uint64_t seed = 0;
         std::string fault;
         while (fault.empty() && ++seed < enough)
-            fault = fault_of(seed, how);
-        MESSAGE(name << ": caught by seed " << seed << ": " << fault);
-        CHECK(fault.find(promise) != std::string::npos);
+            fault = fault_of(seed, bug.how);
+        MESSAGE(bug.name << ": caught by seed " << seed << ": " << fault);
+        CHECK(fault.find(bug.promise) != std::string::npos);
     }
 }
 
