@@ -63,6 +63,8 @@ struct redis_server::state {
         std::vector<std::string> command{program(),
                                          "--port",
                                          std::to_string(port.number()),
+                                         "--cluster-port", // else the port + 10000
+                                         std::to_string(cluster_port.number()),
                                          "--bind",
                                          "127.0.0.1",
                                          "--save",
@@ -87,7 +89,7 @@ struct redis_server::state {
 
     std::vector<std::string> arguments;
     temporary_folder folder;
-    reserved_port port;
+    reserved_port port, cluster_port;
     std::optional<child_process> process;
 };
 
