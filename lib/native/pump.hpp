@@ -1,9 +1,9 @@
 #pragma once
 
-#include "native/backoff.hpp"
 #include "native/calls.hpp"
 #include "native/connection_attempts.hpp"
 #include "native/server_list.hpp"
+#include "support/backoff.hpp"
 #include "support/environment.hpp"
 #include "support/trouble.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "client/hold.hpp"
 #include "locks/fair/fair_lock.hpp"
-#include "native/backoff.hpp"
+#include "support/backoff.hpp"
 
 #include <paddock/election.hpp>
 
@@ -29,7 +29,7 @@ public:
 private:
     std::shared_ptr<const fair_lock> lock_;
     std::shared_ptr<hold> held_;
-    native::backoff backoff_;
+    backoff backoff_;
 };
 
 } // namespace paddock::detail
