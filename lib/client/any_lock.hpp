@@ -1,5 +1,7 @@
 #pragma once
 
+#include "client/call_kind.hpp"
+
 #include <paddock/detail/initiate.hpp>
 #include <paddock/guard.hpp>
 
@@ -12,7 +14,7 @@ namespace paddock::detail {
 /// The inside of an any_mutex. Any thread.
 class any_lock {
 public:
-    enum class kind { wait, immediate };
+    using kind = call_kind;
 
     virtual ~any_lock() = default;
     virtual asio::any_io_executor executor() const noexcept = 0;

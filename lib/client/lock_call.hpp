@@ -1,5 +1,6 @@
 #pragma once
 
+#include "client/call_kind.hpp"
 #include "client/pending_call.hpp"
 
 #include <paddock/error.hpp>
@@ -17,7 +18,7 @@ namespace paddock::detail {
 template <typename Client, typename Result>
 class lock_call : public pending_call<Client, Result> {
 public:
-    enum class kind { wait, immediate };
+    using kind = call_kind;
 
     using pending_call<Client, Result>::client;
     using pending_call<Client, Result>::open;

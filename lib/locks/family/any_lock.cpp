@@ -19,10 +19,6 @@ using detail::any_lock;
 using detail::mutex_call;
 using lock_ptr = std::shared_ptr<const detail::fair_lock>;
 
-mutex_call::kind kind_of(any_lock::kind how) noexcept {
-    return how == any_lock::kind::immediate ? mutex_call::kind::immediate : mutex_call::kind::wait;
-}
-
 /// The inside of an any_mutex that is a mutex.
 class queue_lock final : public any_lock {
 public:
@@ -33,7 +29,7 @@ public:
     }
     void start(detail::handler<void(error_code, guard)> h, kind how,
                std::optional<std::chrono::nanoseconds> limit) const override {
-        std::make_shared<mutex_call>(lock_, std::move(h), kind_of(how))->start(limit);
+        std::make_shared<mutex_call>(lock_, std::move(h), how)->start(limit);
     }
 
 private:
@@ -50,8 +46,7 @@ public:
     }
     void start(detail::handler<void(error_code, guard)> h, std::string key, kind how,
                std::optional<std::chrono::nanoseconds> limit) const override {
-        detail::start_with_key(*family_, key, std::move(h), kind_of(how), rules::role::exclusive,
-                               limit);
+        detail::start_with_key(*family_, key, std::move(h), how, rules::role::exclusive, limit);
     }
 
 private:

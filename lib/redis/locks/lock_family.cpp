@@ -12,7 +12,6 @@ namespace paddock::redis {
 
 namespace {
 
-using detail::line_call;
 using paddock::detail::any_family;
 
 /// With the longest name of a key behind it a family's name is a lock's name.
@@ -33,9 +32,7 @@ public:
                 ->fail(errc::bad_argument);
         auto lock = family_;
         lock.name += paddock::rules::node_name_of_key(key);
-        lock.start(std::move(h),
-                   how == kind::immediate ? line_call::kind::immediate : line_call::kind::wait,
-                   limit);
+        lock.start(std::move(h), how, limit);
     }
 
 private:

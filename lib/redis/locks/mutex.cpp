@@ -25,9 +25,7 @@ public:
 
     void start(paddock::detail::handler<void(error_code, guard)> h, kind how,
                std::optional<std::chrono::nanoseconds> limit) const override {
-        lock_.start(std::move(h),
-                    how == kind::immediate ? line_call::kind::immediate : line_call::kind::wait,
-                    limit);
+        lock_.start(std::move(h), how, limit);
     }
 
 private:
