@@ -8,7 +8,7 @@
 #   --asan        with g++'s address and undefined behaviour sanitizers
 #   --tsan        with g++'s thread sanitizer
 #   --teardown    instead of the tests: every coroutine test is run again and again, and torn down
-#                 after another of its steps each time
+#                 after another of its steps each time; for PADDOCK_TEARDOWN_SECONDS each, if that is set
 #   --clang       with clang 14 instead of g++
 #   --tidy        instead of the tests: clang-tidy 14 over lib/, with the checks of .clang-tidy
 #   --build-only  builds, two files at a time, and runs nothing

@@ -11,7 +11,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <numeric>
 #include <thread>
+#include <vector>
 
 using namespace paddock::test;
 
@@ -183,6 +186,23 @@ TEST_CASE("a child process inherits no file descriptors, and leaves none behind"
         CHECK(server.ask("ruok") == "imok");
     }
     CHECK(open_fds() == before);
+}
+
+TEST_CASE("a torn down test goes through each step once, and first through ones far apart") {
+    for (std::size_t count = 0; count < 300; ++count) {
+        auto steps = teardown_steps(count);
+        const auto first = steps.begin();
+        for (auto step = first; count > 50 && step != first + 4; ++step) {
+            for (auto other = first; other != step; ++other) {
+                const auto apart = std::max(*step, *other) - std::min(*step, *other);
+                CHECK_MESSAGE(apart * 10 >= count, *step << " and " << *other << " of " << count);
+            }
+        }
+        std::sort(steps.begin(), steps.end());
+        std::vector<std::size_t> all(count);
+        std::iota(all.begin(), all.end(), 1);
+        CHECK(steps == all);
+    }
 }
 
 CO_TEST("a coroutine test may wait for a change that a foreigner sees") {

@@ -20,6 +20,7 @@
 #include <exception>
 #include <iterator>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <ranges>
 #include <string>
@@ -321,24 +322,45 @@ private:
     asio::io_context io{1}; // last, so that its handlers are destroyed first
 };
 
+/// The steps after which a test is torn down, each once: any few of them are spread over the whole
+/// way.
+inline std::vector<std::size_t> teardown_steps(std::size_t count) {
+    auto stride = std::max<std::size_t>(count * 5 / 8, 1);
+    while (std::gcd(stride, count) != 1) {
+        ++stride;
+    }
+    std::vector<std::size_t> steps;
+    steps.reserve(count);
+    for (std::size_t n = 0; n < count; ++n) {
+        steps.push_back(1 + n * stride % count);
+    }
+    return steps;
+}
+
 /// Runs the brief form of a test once as a whole, and then again and again, destroyed after another
-/// of its steps each time.
-inline void tear_down(co_test_body body) {
+/// of its steps each time, until the time is over.
+inline void tear_down(co_test_body body, std::chrono::seconds limit) {
+    const auto end = std::chrono::steady_clock::now() + limit;
     const auto whole = co_run(body, co_run::form::brief).to_end();
-    for (std::size_t step = 1; step < whole.steps; ++step) {
+    for (const auto step : teardown_steps(std::max<std::size_t>(whole.steps, 1) - 1)) {
         // After a crash this is the only trace.
         std::fprintf(stderr, "teardown after %zu of %zu steps\n", step, whole.steps);
         co_run(body, co_run::form::brief).up_to(step, whole);
+        if (std::chrono::steady_clock::now() > end) {
+            return;
+        }
     }
 }
 
-/// PADDOCK_TEARDOWN=every: tests are torn down after every step, instead.
+/// PADDOCK_TEARDOWN=every: tests are torn down after every step, instead;
+/// PADDOCK_TEARDOWN_SECONDS=3: after as many as that time allows, for each test.
 inline void run_co_test(co_test_body body) {
-    if (std::getenv("PADDOCK_TEARDOWN")) {
-        tear_down(body);
-    } else {
+    if (!std::getenv("PADDOCK_TEARDOWN")) {
         co_run(body).to_end();
+        return;
     }
+    const auto* seconds = std::getenv("PADDOCK_TEARDOWN_SECONDS");
+    tear_down(body, seconds ? std::chrono::seconds(std::stoi(seconds)) : 24h);
 }
 
 } // namespace paddock::test
