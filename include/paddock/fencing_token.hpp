@@ -17,10 +17,11 @@ namespace paddock {
 /// of the lock's directory. They start again when the ensemble is set up anew or restored from a
 /// backup. Store both parts, or the text of to_string(), which sorts as the tokens do.
 struct fencing_token {
-    /// The `czxid` of the lock's node: the transaction that created it.
+    /// The `czxid` of the lock's node: the transaction that created it. On Redis the larger of the
+    /// lock's counter and the servers' time, in microseconds.
     std::int64_t zxid = 0;
-    /// The upper 32 bits are the node's sequence number (0 for a simple_mutex), the lower 32 bits
-    /// count the holds that had the node before this one.
+    /// The upper 32 bits are the node's sequence number (0 for a simple_mutex, and on Redis), the
+    /// lower 32 bits count the holds that had the node (the keys) before this one.
     std::uint64_t sub = 0;
 
     friend auto operator<=>(const fencing_token&, const fencing_token&) = default;

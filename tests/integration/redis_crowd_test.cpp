@@ -59,6 +59,50 @@ CO_TEST("five hundred waiters of one client are served") {
     }
 }
 
+CO_TEST("calls of one client pass the keys on, without a request, at most fifteen times in a row") {
+    const int holds = test.full_or_brief(32, 2);
+    for (const auto& round : test.each(sizes)) {
+        redis_scene s(executor, std::get<0>(round), new_servers(30s));
+        std::vector<lock_call> calls;
+        for (int n = 0; n < holds; ++n)
+            calls.push_back(ask(s.lock));
+        std::string value;
+        fencing_token token;
+        for (int n = 0; n < holds; ++n) {
+            auto& one = calls[static_cast<std::size_t>(n)];
+            co_await granted(one);
+            const auto now = held(one).fencing_token();
+            CHECK(now.sub == static_cast<std::uint64_t>(n % 16));
+            CHECK((s.value() == value && now.zxid == token.zxid) == (n % 16 != 0));
+            CHECK(now > token);
+            CHECK(s.keys() == s.ports.size());
+            value = s.value();
+            token = now;
+            co_await unlocked(one);
+            CHECK_FALSE(held(one).valid());
+        }
+        co_await eventually([&] { return s.keys() == 0; });
+    }
+}
+
+CO_TEST("keys are not passed on when too little of their time is left") {
+    std::vector<redis_server> own(1);
+    auto options = new_servers(3s);
+    options.min_validity = 1'500ms;
+    redis_scene s(executor, 1, options, &own);
+    const auto first = ask(s.lock), second = ask(s.lock);
+    co_await granted(first);
+    const auto value = s.value();
+    own.front().pause(); // no renewals
+    co_await eventually([&] { return held(first).valid_until() - boot_clock::now() < 1'500ms; });
+    held(first) = guard();
+    co_await asio::post(asio::use_awaitable);
+    CHECK_FALSE(second->done());
+    own.front().resume();
+    co_await granted(second);
+    CHECK(s.value() != value);
+}
+
 CO_TEST("fifty clients with four waiters each are served") {
     if (test.full_or_brief(false, true)) co_return;
     test.time_limit(60s);

@@ -21,15 +21,18 @@ class [[gnu::visibility("default")]] mutex;
 /// Beside it the client keeps `paddock:token:<name>`, the counter of the fencing tokens, for a day
 /// after the last hold, and once per database `paddock:server`.
 ///
-/// Waiters of one client get the lock in the order of their calls. Among clients there is no order:
-/// the first one that asks after a release has it. Waiters do not ask again and again: the release
-/// wakes them (PUBLISH), or the end of the key's time to live. It is not reentrant.
+/// Waiters of one client get the lock in the order of their calls: a guard that is released passes
+/// its keys to the next of them without a request, up to fifteen times in a row; then they are
+/// released for other clients. Among clients there is no order: the first one that asks after a
+/// release has it. Waiters do not ask again and again: the release wakes them (PUBLISH), or the end
+/// of the key's time to live. It is not reentrant.
 ///
-/// The fencing token of a guard (`zxid` is the number, `sub` is zero) grows with every hold, also
-/// after servers have lost their data, because it is at least the servers' time in microseconds.
-/// guard::path() is the name. guard::transaction() completes with `errc::not_supported`.
-/// guard::lost() returns `errc::lease_lapsed` when a quorum has not confirmed the key in time, and
-/// `errc::node_deleted` when the servers say that another client has it.
+/// The fencing token of a guard (`zxid` is the number, `sub` counts how often the keys were passed
+/// on before) grows with every hold, also after servers have lost their data, because it is at
+/// least the servers' time in microseconds. guard::path() is the name. guard::transaction()
+/// completes with `errc::not_supported`. guard::lost() returns `errc::lease_lapsed` when a quorum
+/// has not confirmed the key in time, and `errc::node_deleted` when the servers say that another
+/// client has it.
 ///
 /// Errors of lock(): `errc::bad_argument` when the clients of these servers use another `max_ttl`
 /// or another number of servers; `errc::auth_failed` when the credentials or their rights do not

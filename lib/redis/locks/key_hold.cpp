@@ -12,7 +12,7 @@ namespace paddock::redis::detail {
 
 key_holder::key_holder(std::shared_ptr<core> client, std::shared_ptr<lock_line> line,
                        rules::lock_keys keys, std::string value, const rules::votes& votes,
-                       std::int64_t token, std::optional<owner> by)
+                       const fencing_token& token, std::optional<owner> by)
     : core_(std::move(client))
     , line_(std::move(line))
     , keys_(std::move(keys))
@@ -24,10 +24,15 @@ key_holder::key_holder(std::shared_ptr<core> client, std::shared_ptr<lock_line> 
     , granted_at_(core_->now())
     , last_sent_(core_->now()) {}
 
+key_holder::key_holder(const key_holder& released, std::optional<owner> by)
+    : key_holder(released.core_, released.line_, released.keys_, released.value_, released.votes_,
+                 {released.token_.zxid, released.token_.sub + 1}, by) {
+    last_sent_ = released.last_sent_;
+}
+
 std::shared_ptr<key_hold> key_holder::add_hold(const hold_limit& limit) {
     std::erase_if(holds_, [](const auto& one) { return one.expired(); });
-    auto one =
-        std::make_shared<key_hold>(core_, shared_from_this(), keys_.name, fencing_token{token_, 0});
+    auto one = std::make_shared<key_hold>(core_, shared_from_this(), keys_.name, token_);
     one->limit(limit, granted_at_);
     holds_.push_back(one);
     ++guards_;
@@ -70,7 +75,7 @@ void key_holder::renew(int server) {
     const auto ttl = std::chrono::floor<std::chrono::milliseconds>(core_->timing().ttl);
     core_->call(
         server, rules::script::renew,
-        rules::renew_words(keys_, value_, ttl, core_->deployment(), token_),
+        rules::renew_words(keys_, value_, ttl, core_->deployment(), token_.zxid),
         [weak = weak_from_this()] {
             const auto self = weak.lock();
             return self && !self->released_;
@@ -106,6 +111,7 @@ void key_holder::release_unused() {
     released_ = true;
     timer_.reset();
     term_->end();
+    if (line_->pass_on(*this)) return deleted({});
     std::vector<int> all(static_cast<std::size_t>(core_->size()));
     std::iota(all.begin(), all.end(), 0);
     const auto& timing = core_->timing();

@@ -25,14 +25,18 @@ public:
     using time_point = boot_clock::time_point;
 
     key_holder(std::shared_ptr<core> client, std::shared_ptr<lock_line> line, rules::lock_keys keys,
-               std::string value, const rules::votes& votes, std::int64_t token,
+               std::string value, const rules::votes& votes, const fencing_token& token,
                std::optional<owner> by);
+    /// The one that takes over the keys of a released one.
+    key_holder(const key_holder& released, std::optional<owner> by);
 
     /// Another hold of the owner. The first one begins the renewals.
     std::shared_ptr<key_hold> add_hold(const hold_limit& limit);
     std::shared_ptr<const lease_term> term() const noexcept { return term_; }
     const std::optional<owner>& by() const noexcept { return by_; }
     const std::string& value() const noexcept { return value_; }
+    /// A quorum certainly has the keys until then.
+    time_point valid_until() const { return votes_.valid_until(); }
     /// Whether a quorum certainly has the keys, and they are not to be released yet.
     bool holds() const noexcept { return !released_ && term_->alive(); }
     /// Whether a hold was lost, and its guard still exists.
@@ -63,7 +67,7 @@ private:
     const std::shared_ptr<lock_line> line_;
     const rules::lock_keys keys_;
     const std::string value_;
-    const std::int64_t token_;
+    const fencing_token token_;
     rules::votes votes_;
     std::shared_ptr<lease_term> term_;
     const std::optional<owner> by_;

@@ -17,8 +17,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// So many grants one client may have without a pause while calls of it wait: then the clients that
-/// heard of the release come first.
+/// So many grants one client may have without a pause while calls of it wait: then it releases its
+/// keys, and the clients that hear of it come first.
 constexpr int most_grants_in_a_row = 16;
 
 /// A lock that is wanted again soon needs no new subscription.
@@ -178,9 +178,14 @@ void lock_line::grant() {
     const auto by = calls_.empty() ? std::nullopt : calls_.front()->by();
     const auto holder =
         std::make_shared<key_holder>(core_.shared_from_this(), shared_from_this(), keys_, value_,
-                                     attempt_->votes(), attempt_->token(), by);
+                                     attempt_->votes(), fencing_token{attempt_->token(), 0}, by);
     holder_ = holder;
     if (calls_.empty()) return holder->release_unused();
+    give(holder);
+}
+
+void lock_line::give(const std::shared_ptr<key_holder>& holder) {
+    const auto& by = holder->by();
     std::vector<std::shared_ptr<line_call>> granted{calls_.front()};
     if (by) // the owner's other calls have the lock as well
         std::copy_if(calls_.begin() + 1, calls_.end(), std::back_inserter(granted),
@@ -246,6 +251,19 @@ void lock_line::on_reachable(int server) {
     if (stage_ == stage::attempting && core_.voters()[static_cast<std::size_t>(server)])
         return carry_out(attempt_->reachable(server));
     if (stage_ == stage::sleeping && obstacle_ == rules::obstacle::servers) wake(false);
+}
+
+bool lock_line::pass_on(const key_holder& released) {
+    drop_completed();
+    const bool lasts = released.valid_until() - core_.now() >= core_.least_validity();
+    if (calls_.empty() || stage_ != stage::idle || holder_.lock().get() != &released || !lasts ||
+        grants_in_a_row_ + 1 >= most_grants_in_a_row)
+        return false;
+    ++grants_in_a_row_;
+    const auto next = std::make_shared<key_holder>(released, calls_.front()->by());
+    holder_ = next;
+    give(next);
+    return true;
 }
 
 void lock_line::hold_ended(const key_holder& of) {

@@ -44,7 +44,10 @@ public:
     void on_message(int server);
     void on_reachable(int server);
 
-    /// From the holder: its keys are released, or lost.
+    // From the holder.
+    /// No guard has it any more. True: the next call has its keys now, without a request.
+    bool pass_on(const key_holder& released);
+    /// Its keys are released, or lost.
     void hold_ended(const key_holder& of);
 
 private:
@@ -65,6 +68,7 @@ private:
     void release(std::vector<int> servers, bool tells);
     void conclude();
     void grant();
+    void give(const std::shared_ptr<key_holder>& holder);
     void refused();
     void fail_all(error_code why);
     void drop_completed();

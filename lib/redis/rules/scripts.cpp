@@ -12,14 +12,15 @@ namespace {
 using std::chrono::milliseconds;
 
 /// Numbers are printed with %.0f: Lua's `..` has 14 digits. Only `young` may be above zero when
-/// what follows runs; a replica and another deployment end here.
+/// what follows runs; a replica and another deployment end here. A master has a new master_replid
+/// after each start, and after it was a replica (Redis' src/replication.c, changeReplicationId).
 constexpr std::string_view check_server = R"(
 local function digits(n) return string.format('%.0f', n) end
-local info = redis.call('INFO', 'server') .. redis.call('INFO', 'replication')
+local info = redis.call('INFO', 'replication')
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 if not string.find(info, 'role:master', 1, true) then return {'replica', digits(now)} end
-local id = string.match(info, 'run_id:(%x+)') .. string.match(info, 'master_replid:(%x+)')
+local id = string.match(info, 'master_replid:(%x+)')
 local ttl, longest, servers = ARGV[2], ARGV[3], ARGV[4]
 local marker = redis.call('HMGET', KEYS[3], 'id', 'since', 'max_ttl', 'servers')
 if marker[1] and (marker[3] ~= longest or marker[4] ~= servers) then
