@@ -2,7 +2,7 @@
 """Usage: server_probe.py port                    prints a free port of the loopback interface
        server_probe.py wait PORT FOLDER PID    waits until the server with this folder answers
 
-For server.sh: tasks that plain shell cannot do."""
+For server.sh, tasks that plain shell cannot do; and for the benchmark."""
 
 import os
 import random
@@ -50,7 +50,8 @@ def wait(port, folder, pid):
     return False
 
 
-if sys.argv[1] == "port":
-    print(free_port())
-else:
-    sys.exit(0 if wait(int(sys.argv[2]), sys.argv[3], int(sys.argv[4])) else 1)
+if __name__ == "__main__":
+    if sys.argv[1] == "port":
+        print(free_port())
+    else:
+        sys.exit(0 if wait(int(sys.argv[2]), sys.argv[3], int(sys.argv[4])) else 1)

@@ -1,7 +1,6 @@
 // The floor: the requests of an uncontended lock and unlock, sent as paddock sends them, from a
 // bare loop around the C client's single-threaded library. Any time beyond it is paddock's own.
-//     bench_bare HOST:PORT 1 CYCLES
-#include "figures.hpp"
+#include "contestant.hpp"
 
 #include <zookeeper/zookeeper.h>
 
@@ -13,6 +12,8 @@
 #include <string>
 #include <string_view>
 #include <sys/socket.h>
+
+using namespace paddock::bench;
 
 namespace {
 
@@ -68,7 +69,9 @@ void answers(int count) {
 
 void cork(int on) { ::setsockopt(connection, IPPROTO_TCP, TCP_CORK, &on, sizeof on); }
 
-void cycle(const std::string& directory, const std::string& node, std::string_view data) {
+void cycle(const std::string& directory, const std::string& node, std::string_view data,
+           measurement& figures) {
+    const auto asked = steady::now();
     cork(1);
     expect(zoo_acreate(handle, node.c_str(), data.data(), static_cast<int>(data.size()),
                        &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL | ZOO_SEQUENCE, &on_created, nullptr),
@@ -76,6 +79,7 @@ void cycle(const std::string& directory, const std::string& node, std::string_vi
     expect(zoo_aget_children(handle, directory.c_str(), 0, &on_listed, nullptr), "get_children");
     cork(0);
     answers(2);
+    figures.count(asked);
     cork(1);
     expect(zoo_adelete(handle, created_path.c_str(), -1, &on_deleted, nullptr), "delete");
     cork(0);
@@ -85,24 +89,24 @@ void cycle(const std::string& directory, const std::string& node, std::string_vi
 } // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 4) return 2;
-    const auto count = std::atol(argv[3]);
+    if (argc != 2) return 2;
     zoo_set_debug_level(ZOO_LOG_LEVEL_ERROR);
-    handle = zookeeper_init(argv[1], nullptr, 10'000, nullptr, nullptr, 0);
-    while (zoo_state(handle) != ZOO_CONNECTED_STATE)
-        turn();
-    zoo_set_servers_resolution_delay(handle, -1); // else it looks the name up at every turn
-    const std::string directory = "/bench_bare";
-    expect(zoo_acreate(handle, directory.c_str(), "", 0, &ZOO_OPEN_ACL_UNSAFE, 0, &on_created,
-                       nullptr),
-           "create");
-    answers(1);
-    const auto node = directory + "/_c_00000000-0000-0000-0000-000000000000-lock-";
-    const auto data =
-        R"({"host":"localhost","pid":12345,"label":"","time":"2000-01-01T00:00:00.000Z"})";
-    const paddock::bench::stopwatch watch;
-    for (long i = 0; i < count; ++i)
-        cycle(directory, node, data);
-    watch.tell(count);
-    zookeeper_close(handle);
+    serve([&](const job& wanted, measurement& figures) {
+        handle = zookeeper_init(argv[1], nullptr, 10'000, nullptr, nullptr, 0);
+        while (zoo_state(handle) != ZOO_CONNECTED_STATE)
+            turn();
+        zoo_set_servers_resolution_delay(handle, -1); // else it looks the name up at every turn
+        const auto directory = wanted.text("path");
+        expect(zoo_acreate(handle, directory.c_str(), "", 0, &ZOO_OPEN_ACL_UNSAFE, 0, &on_created,
+                           nullptr),
+               "create");
+        answers(1);
+        const auto node = directory + "/_c_00000000-0000-0000-0000-000000000000-lock-";
+        const auto data =
+            R"({"host":"localhost","pid":12345,"label":"","time":"2000-01-01T00:00:00.000Z"})";
+        figures.begin();
+        while (!figures.over())
+            cycle(directory, node, data, figures);
+        zookeeper_close(handle);
+    });
 }

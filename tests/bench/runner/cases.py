@@ -1,0 +1,87 @@
+"""What is measured: contestants, and cases with what is asked of them."""
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Contestant:
+    title: str
+    system: str  # whose addresses it gets
+    program: str
+    package: str = ""  # what may be missing
+    warm_up: bool = False  # works for a second before it is measured
+
+
+CONTESTANTS = {
+    "paddock-zk": Contestant("paddock on ZooKeeper", "zookeeper", "paddock_zookeeper"),
+    "mt": Contestant("zookeeper_mt, synchronous", "zookeeper", "zookeeper_mt", "libzookeeper-mt2"),
+    "bare-zk": Contestant("bare loop of the C client", "zookeeper", "bare_zookeeper"),
+    "curator": Contestant("Curator", "zookeeper", "curator_contestant.jar",
+                          "default-jdk-headless and libcurator-recipes-java", warm_up=True),
+    "kazoo": Contestant("kazoo", "zookeeper", "kazoo_lock.py", "python3-kazoo"),
+    "paddock-redis": Contestant("paddock on Redis", "redis", "paddock_redis"),
+    "paddock-redis-3": Contestant("paddock on three Redis", "redis3", "paddock_redis"),
+    "bare-redis": Contestant("bare SET and EVAL", "redis", "bare_redis"),
+    "redis-py": Contestant("redis-py's Lock", "redis", "redis_py_lock.py", "python3-redis"),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    title: str
+    workload: str
+    words: dict
+    contestants: tuple
+    curve: tuple = ()  # the scaling curve that it is a point of: what is on its axis, the number
+    processes: int = 1
+    fresh: bool = False  # by a new process each time: its memory is measured
+    shows: tuple = ()  # figures beside those of all cases: figures.REMARKS
+
+    @property
+    def baseline(self):
+        return self.contestants[0]
+
+
+def uncontended(title, contestants, **more):
+    return Case(title, "contend", {"contenders": 1, "locks": 1, **more}, contestants,
+                () if more else ("locks at once", 1))
+
+
+def locks(count, contestants):
+    return Case(f"{count} locks at once", "contend", {"contenders": count, "locks": count},
+                contestants, ("locks at once", count))
+
+
+def waiters(count, contestants, **more):
+    return Case(f"{count} waiters", "contend", {"contenders": count, "locks": 1}, contestants,
+                ("waiters", count), **more)
+
+
+ON_REDIS = ("paddock-redis", "redis-py", "paddock-zk")
+REDIS = [
+    uncontended("uncontended", ("paddock-redis", "bare-redis", "redis-py", "paddock-zk", "paddock-redis-3")),
+    locks(64, ("paddock-redis", "bare-redis", "redis-py", "paddock-zk", "paddock-redis-3")),
+    waiters(50, (*ON_REDIS, "paddock-redis-3"), shows=("handoffs",)),
+    waiters(500, ON_REDIS, shows=("handoffs",)),
+    Case("50 clients, one lock", "contend", {"contenders": 50, "locks": 1, "clients": 50}, ON_REDIS,
+         shows=("handoffs",)),
+]
+
+OF_ZOOKEEPER = ("paddock-zk", "curator", "kazoo")
+WARM_UP = Case("warm-up", "contend", {"contenders": 4, "locks": 4}, ())
+ZOOKEEPER = [
+    uncontended("uncontended, unlock awaited", ("paddock-zk", "mt", "bare-zk", "curator", "kazoo")),
+    uncontended("uncontended, guard dropped", ("paddock-zk", "bare-zk"), drop=1),
+    *(locks(count, ("paddock-zk", "mt", "curator", "kazoo")) for count in (4, 16, 64, 256)),
+    waiters(50, OF_ZOOKEEPER),
+    waiters(500, ("paddock-zk", "curator")),
+    waiters(5000, ("paddock-zk",)),
+    Case("10000 waiters, once", "contend", {"contenders": 10000, "locks": 1, "once": 1},
+         ("paddock-zk",), fresh=True, shows=("kib_per_waiter",)),
+    Case("4 processes, one lock", "contend", {"contenders": 1, "locks": 1}, OF_ZOOKEEPER, processes=4),
+    Case("16 readers, 5 % writes", "shared", {"contenders": 16, "one_in": 20}, ("paddock-zk", "curator")),
+    Case("16 × try_lock, busy", "try", {"contenders": 16}, OF_ZOOKEEPER),
+    *(Case(f"{count} new keys at once", "keys", {"contenders": count}, ("paddock-zk", "curator"),
+           ("keys at once", count), shows=("nodes_left",)) for count in (64, 256)),
+]
+
+CASES = {"redis": REDIS, "zookeeper": ZOOKEEPER}

@@ -1,0 +1,129 @@
+"""Private servers: on loopback, in temporary folders, ended by their own process ids."""
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+
+import server_probe
+
+PATIENCE = 60  # seconds
+REDIS = "/usr/bin/redis-check-rdb"  # Debian's redis-tools has the server under this name
+JARS = "/usr/share/java"
+ZOOKEEPER = os.environ.get("PADDOCK_ZOOKEEPER_CLASSPATH", f"{JARS}/zookeeper.jar:{JARS}/slf4j-simple.jar")
+# The kernel ends a server whose runner was killed.
+WITH_RUNNER = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
+
+
+class Failed(Exception):
+    pass
+
+
+class Servers:
+    """Some servers of one system, and their common end."""
+
+    def __init__(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="paddock-bench-"))
+        self.processes = []
+        self.addresses = []
+
+    def launch(self, name, command, **more):
+        log = self.folder / f"{name}.log"
+        with open(log, "wb") as output:
+            process = subprocess.Popen([*WITH_RUNNER, *map(str, command)], stdin=subprocess.DEVNULL,
+                                       stderr=output, **{"stdout": output, **more})
+        self.processes.append(process)
+        return process, log
+
+    def wait(self, process, log, ready):
+        deadline = time.monotonic() + PATIENCE
+        while not ready():
+            if process.poll() is not None or time.monotonic() > deadline:
+                raise Failed(f"{log.stem} does not run; its log ends with:\n{log.read_text()[-2000:]}")
+            time.sleep(0.02)
+
+    def close(self):
+        for process in self.processes:
+            process.kill()
+        for process in self.processes:
+            process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def pings(port):
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=2) as connection:
+            connection.sendall(b"PING\r\n")
+            return connection.recv(100).startswith(b"+PONG")
+    except OSError:
+        return False
+
+
+class Redis(Servers):
+    def __init__(self, count):
+        super().__init__()
+        program = self.folder / "redis-server"
+        program.symlink_to(REDIS)
+        for i in range(count):
+            port = server_probe.free_port()
+            process, log = self.launch(f"redis-{i}", [
+                program, "--port", port, "--cluster-port", server_probe.free_port(),
+                "--bind", "127.0.0.1", "--save", "", "--dir", self.folder, "--daemonize", "no"])
+            self.wait(process, log, lambda port=port: pings(port))
+            self.addresses.append(f"127.0.0.1:{port}")
+
+
+class ZooKeeper(Servers):
+    """One server, or an ensemble. Without `disk` a write does not wait for the disk."""
+
+    def __init__(self, count, disk):
+        super().__init__()
+        self.ports = [server_probe.free_port() for _ in range(count)]
+        self.members = [(server_probe.free_port(), server_probe.free_port()) for _ in range(count)]
+        launched = [self.start(i, disk) for i in range(count)]
+        for port, (process, log) in zip(self.ports, launched):
+            self.wait(process, log, lambda port=port: "Mode: " in server_probe.ask(port, b"srvr"))
+        self.addresses = [f"127.0.0.1:{port}" for port in self.ports]
+
+    def start(self, i, disk):
+        data = self.folder / str(i)
+        data.mkdir()
+        lines = [f"dataDir={data}", f"clientPort={self.ports[i]}", "clientPortAddress=127.0.0.1",
+                 "admin.enableServer=false", "tickTime=500", "minSessionTimeout=1000",
+                 "maxSessionTimeout=60000", "maxClientCnxns=0", "4lw.commands.whitelist=*"]
+        if len(self.ports) > 1:
+            (data / "myid").write_text(str(i + 1))
+            lines += ["initLimit=10", "syncLimit=10"]
+            lines += [f"server.{k + 1}=127.0.0.1:{quorum}:{election}"
+                      for k, (quorum, election) in enumerate(self.members)]
+        config = self.folder / f"{i}.cfg"
+        config.write_text("\n".join(lines) + "\n")
+        main = "quorum.QuorumPeerMain" if len(self.ports) > 1 else "ZooKeeperServerMain"
+        return self.launch(f"zookeeper-{i}", [
+            "java", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData",
+            "-Djava.awt.headless=true", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+            "-Dzookeeper.extendedTypesEnabled=true", "-Dzookeeper.admin.enableServer=false",
+            f"-Dzookeeper.forceSync={'yes' if disk else 'no'}",
+            "-cp", ZOOKEEPER, f"org.apache.zookeeper.server.{main}", config])
+
+    def nodes(self):
+        """The number of nodes of the first server."""
+        for line in server_probe.ask(self.ports[0], b"mntr").splitlines():
+            if line.startswith("zk_znode_count"):
+                return int(line.split()[1])
+        raise Failed("the server does not say how many nodes it has")
+
+
+class Delay(Servers):
+    """A proxy before each of some addresses, with so many microseconds more for a round trip."""
+
+    def __init__(self, program, microseconds, targets):
+        super().__init__()
+        ports = [server_probe.free_port() for _ in targets]
+        process, log = self.launch("delay", [program, microseconds, *(
+            f"{port}={target}" for port, target in zip(ports, targets))], stdout=subprocess.PIPE)
+        if process.stdout.readline() != b"ready\n":
+            raise Failed(f"the proxy does not run: {log.read_text()}")
+        self.addresses = [f"127.0.0.1:{port}" for port in ports]
