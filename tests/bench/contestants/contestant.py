@@ -13,6 +13,7 @@ class Measurement:
         self.mutex = threading.Lock()
         self.waited = []  # milliseconds
         self.over = False
+        self.late = 0
         self.last = None
         self.handoffs = 0
 
@@ -24,6 +25,7 @@ class Measurement:
         now = time.monotonic()
         with self.mutex:
             if self.over:
+                self.late += 1
                 return
             self.waited.append((now - max(asked, self.begun)) * 1e3)
             if contender is not self.last:
@@ -40,6 +42,7 @@ class Measurement:
         handoffs = {"handoffs": self.handoffs / self.took} if queued else {}
         return {**handoffs,
                 "operations": count,
+                "late": self.late,
                 "rate": count / self.took,
                 "p50_ms": self.waited[int(0.5 * (count - 1))],
                 "p99_ms": self.waited[int(0.99 * (count - 1))],

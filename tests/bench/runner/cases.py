@@ -81,7 +81,7 @@ ZOOKEEPER = [
     Case("16 readers, 5 % writes", "shared", {"contenders": 16, "one_in": 20}, ("paddock-zk", "curator")),
     Case("16 × try_lock, busy", "try", {"contenders": 16}, OF_ZOOKEEPER),
     *(Case(f"{count} new keys at once", "keys", {"contenders": count}, ("paddock-zk", "curator"),
-           ("keys at once", count), shows=("nodes_left",)) for count in (64, 256)),
+           ("keys at once", count), shows=("nodes",)) for count in (64, 256)),
 ]
 
 CASES = {"redis": REDIS, "zookeeper": ZOOKEEPER}

@@ -39,20 +39,39 @@ def ratios(rounds, first, second, figure="rate"):
 
 def added(parts):
     """The figures of several processes together; the slowest one determines p99."""
+    if len(parts) == 1:
+        return parts[0]
     operations = sum(part["operations"] for part in parts)
     return {"operations": operations,
+            "late": sum(part["late"] for part in parts),
             "rate": sum(part["rate"] for part in parts),
             "p50_ms": statistics.median(part["p50_ms"] for part in parts),
             "p99_ms": max(part["p99_ms"] for part in parts),
             "cpu_us": sum(part["cpu_us"] * part["operations"] for part in parts) / operations}
 
 
-COLUMNS = ("case", "contestant", "operations/s", "p50 ms", "p99 ms", "client CPU µs", "paddock's rate", "")
+def per_operation(measured, before, after):
+    """What a server counted, for each operation, the late ones included: those after the time."""
+    every = measured["operations"] + measured["late"]
+    return {figure: (after[figure] - before[figure]) / every for figure in after}
+
+
+COLUMNS = ("case", "contestant", "operations/s", "p50 ms", "p99 ms", "CPU µs", "requests",
+           "paddock's rate", "")
 REMARKS = {
     "handoffs": "{} hand-offs/s",
     "kib_per_waiter": "{} KiB per waiter",
-    "nodes_left": "{} nodes left per 1000 keys",
+    "nodes": "{} nodes left per key",
 }
+
+
+def chosen(measured, contenders, remarked):
+    """The figures that mean something in a case."""
+    kept = {figure: value for figure, value in measured.items()
+            if figure in remarked or figure not in REMARKS}
+    if measured["operations"] < contenders:  # the longest waits are not over
+        del kept["p50_ms"], kept["p99_ms"]
+    return kept
 
 
 def remarks(rounds, contestant, baseline):
@@ -74,6 +93,7 @@ def rows(case, rounds, baseline):
                middle(series(rounds, contestant, "p50_ms")),
                middle(series(rounds, contestant, "p99_ms")),
                middle(series(rounds, contestant, "cpu_us")),
+               middle(series(rounds, contestant, "requests")),
                shown(over, "×") if over else "",
                ", ".join(remarks(rounds, contestant, baseline)))
 

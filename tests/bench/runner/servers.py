@@ -108,12 +108,12 @@ class ZooKeeper(Servers):
             f"-Dzookeeper.forceSync={'yes' if disk else 'no'}",
             "-cp", ZOOKEEPER, f"org.apache.zookeeper.server.{main}", config])
 
-    def nodes(self):
-        """The number of nodes of the first server."""
-        for line in server_probe.ask(self.ports[0], b"mntr").splitlines():
-            if line.startswith("zk_znode_count"):
-                return int(line.split()[1])
-        raise Failed("the server does not say how many nodes it has")
+    def counts(self):
+        """How many nodes there are, and how many requests there have been."""
+        said = [dict(line.split("\t", 1) for line in server_probe.ask(port, b"mntr").splitlines())
+                for port in self.ports]
+        return {"nodes": int(said[0]["zk_znode_count"]),
+                "requests": sum(int(each["zk_packets_received"]) for each in said)}
 
 
 class Delay(Servers):

@@ -1,0 +1,136 @@
+"""The measurements of one run: servers, contestants, and rounds in which they take turns."""
+import os
+import shutil
+import sys
+import time
+
+import cases
+import figures
+import programs
+import servers
+
+WARM_UP = 1  # seconds
+TOGETHER = 500  # milliseconds, after which processes begin together
+KEYS = 10_000_000  # more than one measurement uses
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+class Bench:
+    def __init__(self, given, closing):
+        self.given = given
+        self.closing = closing
+        self.skipped = {}
+        self.systems = {}  # addresses
+        self.commands = {}
+        self.running = {}
+        self.used_keys = 0
+        self.failed = []
+
+    def skip(self, title, why):
+        if title not in self.skipped:
+            say(f"skipped: {title}: {why}")
+        self.skipped[title] = why
+
+    def start(self, wanted):
+        """Starts the servers of the systems that are wanted."""
+        given = self.given
+        if "zookeeper" in wanted and shutil.which("java") is None:
+            self.skip("ZooKeeper", "install default-jre-headless and libzookeeper-java")
+        elif "zookeeper" in wanted:
+            self.zookeeper = servers.ZooKeeper(3 if given.ensemble else 1, given.disk)
+            self.closing.callback(self.zookeeper.close)
+            self.systems["zookeeper"] = self.behind_network(self.zookeeper.addresses)
+        if not {"redis", "redis3"} & wanted:
+            return
+        if not os.path.exists(servers.REDIS):
+            self.skip("Redis", "install redis-tools")
+            return
+        redis = servers.Redis(4)
+        self.closing.callback(redis.close)
+        addresses = self.behind_network(redis.addresses)
+        self.systems["redis"] = addresses[:1]
+        self.systems["redis3"] = addresses[1:]
+
+    def behind_network(self, addresses):
+        if not self.given.network:
+            return addresses
+        proxy = servers.Delay(self.given.built / "delay_proxy", self.given.network, addresses)
+        self.closing.callback(proxy.close)
+        return proxy.addresses
+
+    def can_run(self, name):
+        contestant = cases.CONTESTANTS[name]
+        if contestant.system not in self.systems:
+            return False
+        if name not in self.commands:
+            self.commands[name] = programs.command_of(contestant.program, self.given.built)
+        if self.commands[name] is None:
+            self.skip(contestant.title, f"install {contestant.package}" if contestant.package
+                      else "it was not built")
+        return self.commands[name] is not None
+
+    def start_program(self, name, number):
+        program = programs.Program(self.commands[name], self.systems[cases.CONTESTANTS[name].system])
+        self.running[name, number] = program
+        self.closing.callback(program.close)
+        return program
+
+    def programs_of(self, name, case):
+        """Its processes, which run on for the cases to come."""
+        if case.fresh:
+            self.end(name)
+        started = [self.start_program(name, number) for number in range(case.processes)
+                   if (name, number) not in self.running]
+        if cases.CONTESTANTS[name].warm_up:
+            self.answers(started, line(cases.WARM_UP, path="/bench-warm-up", seconds=WARM_UP))
+        return [self.running[name, number] for number in range(case.processes)]
+
+    def end(self, name):
+        for key in [key for key in self.running if key[0] == name]:
+            self.running.pop(key).close()
+
+    @staticmethod
+    def answers(asked, text):
+        for program in asked:
+            program.ask(text)
+        return [program.answer() for program in asked]
+
+    def counts(self, name):
+        return self.zookeeper.counts() if cases.CONTESTANTS[name].system == "zookeeper" else {}
+
+    def measure(self, name, case, path):
+        more = {"path": f"/bench-{name}-{path}", "seconds": self.given.seconds}
+        asked = self.programs_of(name, case)
+        if case.workload == "keys":
+            self.used_keys += KEYS
+            more["first_key"] = self.used_keys
+        if case.processes > 1:
+            more["at"] = int(time.time() * 1000) + TOGETHER
+        before = self.counts(name)
+        measured = figures.added(self.answers(asked, line(case, **more)))
+        measured |= figures.per_operation(measured, before, self.counts(name))
+        return figures.chosen(measured, case.words["contenders"], case.shows)
+
+    def rounds_of(self, case, path):
+        contestants = [name for name in case.contestants if self.can_run(name)]
+        rounds = []
+        for number in range(self.given.rounds):
+            taken = {}
+            for name in contestants[:] if number % 2 == 0 else contestants[::-1]:
+                try:
+                    taken[name] = self.measure(name, case, path)
+                except programs.Failed as failure:
+                    say(f"failed: {failure}")
+                    self.failed.append(f"{cases.CONTESTANTS[name].title}: {case.title}")
+                    self.end(name)
+                    contestants.remove(name)
+            rounds.append({name: taken[name] for name in contestants if name in taken})
+        return rounds
+
+
+def line(case, **more):
+    words = {**case.words, **more}
+    return " ".join([case.workload, *(f"{word}={value}" for word, value in words.items())])
