@@ -74,7 +74,8 @@ public final class CuratorContestant {
             waited = Arrays.copyOf(waited, 2 * operations);
         }
         waited[operations++] = (now - Math.max(asked, begun)) / 1e6;
-        if (now - begun >= Double.parseDouble(given.get("seconds")) * 1e9) {
+        final double length = Double.parseDouble(given.get("seconds")) * 1e9;
+        if (now - begun >= (operations >= contenders ? length : 5 * length)) {
             ended = now;
             cpu = SYSTEM.getProcessCpuTime() - cpu;
             over = true;

@@ -35,10 +35,11 @@ private:
     std::map<std::string, std::string> words_;
 };
 
-/// What is measured between begin() and the first operation after its time. Any thread may count.
+/// What is measured between begin() and the first operation after its time. The time is five times
+/// as long where there have been fewer operations than contenders. Any thread may count.
 class measurement {
 public:
-    explicit measurement(double seconds);
+    explicit measurement(const job& wanted);
 
     void begin();
     /// Counts an operation that was asked for at this time, and is done now.
@@ -56,6 +57,7 @@ private:
     void end_now(steady::time_point now);
 
     const std::chrono::duration<double> length_;
+    const std::size_t contenders_;
     std::mutex mutex_;
     steady::time_point begun_{}, ended_{};
     double cpu_us_ = 0;
@@ -72,7 +74,7 @@ template <typename Measure>
 void serve(Measure measure) {
     for (std::string line; std::getline(std::cin, line);) {
         const job wanted(line);
-        measurement figures(std::stod(wanted.text("seconds")));
+        measurement figures(wanted);
         measure(wanted, figures);
         figures.print();
     }

@@ -8,8 +8,9 @@ import traceback
 
 
 class Measurement:
-    def __init__(self, seconds):
-        self.seconds = seconds
+    def __init__(self, given):
+        self.seconds = float(given["seconds"])
+        self.contenders = int(given["contenders"])
         self.mutex = threading.Lock()
         self.waited = []  # milliseconds
         self.over = False
@@ -31,7 +32,8 @@ class Measurement:
             if contender is not self.last:
                 self.last = contender
                 self.handoffs += 1
-            if now - self.begun >= self.seconds:
+            each = len(self.waited) >= self.contenders
+            if now - self.begun >= self.seconds * (1 if each else 5):
                 self.cpu = time.process_time() - self.cpu
                 self.took = now - self.begun
                 self.over = True
@@ -97,6 +99,6 @@ def serve(measure):
     for line in sys.stdin:
         workload, *words = line.split()
         given = dict(word.split("=", 1) for word in words)
-        figures = Measurement(float(given["seconds"]))
+        figures = Measurement(given)
         measure(workload, given, figures)
         print(json.dumps(figures.figures(is_queued(workload, given))), flush=True)

@@ -67,6 +67,17 @@ asio::awaitable<void> try_busy(const paddock::mutex& mutex, measurement& figures
     }
 }
 
+asio::awaitable<void> ask_whether_valid(const paddock::mutex& mutex, measurement& figures) {
+    paddock::guard hold = co_await mutex.lock();
+    while (!figures.over()) {
+        const auto asked = steady::now();
+        for (int i = 0; i < 1000; ++i)
+            if (!hold.valid()) throw std::runtime_error("the lock is lost");
+        figures.count(asked);
+    }
+    co_await hold.unlock();
+}
+
 /// Runs the contenders that `start` makes, on a client of their own.
 asio::awaitable<void> other(asio::io_context& io, const zookeeper_system& system, const job& wanted,
                             measurement& figures) {
@@ -91,6 +102,8 @@ asio::awaitable<void> other(asio::io_context& io, const zookeeper_system& system
             all.start(read_mostly(shared, i, wanted.number("one_in"), figures));
         else if (wanted.workload() == "try")
             all.start(try_busy(mutex, figures));
+        else if (wanted.workload() == "valid")
+            all.start(ask_whether_valid(mutex, figures));
         else
             throw std::runtime_error("no such workload");
     co_await all.wait();

@@ -80,6 +80,7 @@ ZOOKEEPER = [
     Case("4 processes, one lock", "contend", {"contenders": 1, "locks": 1}, OF_ZOOKEEPER, processes=4),
     Case("16 readers, 5 % writes", "shared", {"contenders": 16, "one_in": 20}, ("paddock-zk", "curator")),
     Case("16 × try_lock, busy", "try", {"contenders": 16}, OF_ZOOKEEPER),
+    Case("guard.valid(), 1000 times", "valid", {"contenders": 1}, ("paddock-zk",)),
     *(Case(f"{count} new keys at once", "keys", {"contenders": count}, ("paddock-zk", "curator"),
            ("keys at once", count), shows=("nodes",)) for count in (64, 256)),
 ]

@@ -21,7 +21,7 @@ def bars(title, contestants, rates, path):
         script += f'"{case}" {values}\n'
     script += "EOD\n"
     script += "set style data histograms\nset style histogram clustered gap 1\n"
-    script += "set style fill solid 0.8\nset xtics rotate by -30 noenhanced\nplot "
+    script += "set style fill solid 0.8\nset xtics rotate by 30 right noenhanced\nplot "
     script += ", ".join(f'$data using {i + 2}:xtic(1) title "{name}"' for i, name in enumerate(contestants))
     return script + "\n"
 

@@ -47,12 +47,12 @@ def command_of(program, built):
 class Program:
     def __init__(self, command, addresses):
         self.errors = tempfile.TemporaryFile()
-        self.process = subprocess.Popen([*map(str, command), ",".join(addresses)], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=self.errors, text=True)
+        self.process = subprocess.Popen([*map(str, command), ",".join(addresses)], bufsize=0,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors)
 
     def ask(self, line):
         try:
-            print(line, file=self.process.stdin, flush=True)
+            self.process.stdin.write(f"{line}\n".encode())
         except BrokenPipeError:
             raise self.failure("has ended") from None
 

@@ -19,6 +19,8 @@ import plots
 import servers
 from bench import Bench, say
 
+SYSTEMS = {"redis": "Redis", "zookeeper": "ZooKeeper"}
+
 
 def arguments():
     def delay(text):
@@ -70,18 +72,18 @@ def draw(folder, system, measured):
             if case.curve:
                 axis, number = case.curve
                 axes.setdefault(axis, {}).setdefault(title[name], {})[number] = middle
-    plots.draw(plots.bars(f"Locks, {system}", seen, rates, folder / f"{system}.svg"))
+    plots.draw(plots.bars(f"Locks on {SYSTEMS[system]}", seen, rates, folder / f"{system}.svg"))
     for axis, points in axes.items():
         if len({number for measured in points.values() for number in measured}) == 1:
             continue
         name = f"{system}-{axis.replace(' ', '-')}.svg"
-        plots.draw(plots.curves(f"{axis}, {system}", axis, points, folder / name))
+        plots.draw(plots.curves(f"Locks on {SYSTEMS[system]}", axis, points, folder / name))
 
 
 def main():
     given = arguments()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    systems = ["redis"] if given.redis else ["zookeeper"] if given.zookeeper else ["redis", "zookeeper"]
+    systems = ["redis"] if given.redis else ["zookeeper"] if given.zookeeper else SYSTEMS
     chosen = {system: [case for case in cases.CASES[system] if not given.case or given.case in case.title]
               for system in systems}
     chosen = {system: some for system, some in chosen.items() if some}
