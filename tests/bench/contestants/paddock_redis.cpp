@@ -25,7 +25,7 @@ struct redis_system {
 
     /// Nobody can see from outside who waits.
     asio::awaitable<void> until_queued(client&, std::string, std::size_t) const {
-        return pause(300ms);
+        return pause(200ms);
     }
 
     std::string servers;

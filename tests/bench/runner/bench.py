@@ -40,26 +40,22 @@ class Bench:
         if "zookeeper" in wanted and shutil.which("java") is None:
             self.skip("ZooKeeper", "install default-jre-headless and libzookeeper-java")
         elif "zookeeper" in wanted:
-            self.zookeeper = servers.ZooKeeper(3 if given.ensemble else 1, given.disk)
-            self.closing.callback(self.zookeeper.close)
+            self.zookeeper = servers.ZooKeeper(self.closing, 3 if given.ensemble else 1, given.disk)
             self.systems["zookeeper"] = self.behind_network(self.zookeeper.addresses)
         if not {"redis", "redis3"} & wanted:
             return
         if not os.path.exists(servers.REDIS):
             self.skip("Redis", "install redis-tools")
             return
-        redis = servers.Redis(4)
-        self.closing.callback(redis.close)
-        addresses = self.behind_network(redis.addresses)
+        addresses = self.behind_network(servers.Redis(self.closing, 4).addresses)
         self.systems["redis"] = addresses[:1]
         self.systems["redis3"] = addresses[1:]
 
     def behind_network(self, addresses):
         if not self.given.network:
             return addresses
-        proxy = servers.Delay(self.given.built / "delay_proxy", self.given.network, addresses)
-        self.closing.callback(proxy.close)
-        return proxy.addresses
+        program = self.given.built / "delay_proxy"
+        return servers.Delay(self.closing, program, self.given.network, addresses).addresses
 
     def can_run(self, name):
         contestant = cases.CONTESTANTS[name]

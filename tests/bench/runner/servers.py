@@ -22,12 +22,13 @@ class Failed(Exception):
 
 
 class Servers:
-    """Some servers of one system, and their common end."""
+    """Some servers of one system, and their common end, for which `closing` has a callback."""
 
-    def __init__(self):
+    def __init__(self, closing):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="paddock-bench-"))
         self.processes = []
         self.addresses = []
+        closing.callback(self.close)
 
     def launch(self, name, command, **more):
         log = self.folder / f"{name}.log"
@@ -62,8 +63,8 @@ def pings(port):
 
 
 class Redis(Servers):
-    def __init__(self, count):
-        super().__init__()
+    def __init__(self, closing, count):
+        super().__init__(closing)
         program = self.folder / "redis-server"
         program.symlink_to(REDIS)
         for i in range(count):
@@ -78,8 +79,8 @@ class Redis(Servers):
 class ZooKeeper(Servers):
     """One server, or an ensemble. Without `disk` a write does not wait for the disk."""
 
-    def __init__(self, count, disk):
-        super().__init__()
+    def __init__(self, closing, count, disk):
+        super().__init__(closing)
         self.ports = [server_probe.free_port() for _ in range(count)]
         self.members = [(server_probe.free_port(), server_probe.free_port()) for _ in range(count)]
         launched = [self.start(i, disk) for i in range(count)]
@@ -119,8 +120,8 @@ class ZooKeeper(Servers):
 class Delay(Servers):
     """A proxy before each of some addresses, with so many microseconds more for a round trip."""
 
-    def __init__(self, program, microseconds, targets):
-        super().__init__()
+    def __init__(self, closing, program, microseconds, targets):
+        super().__init__(closing)
         ports = [server_probe.free_port() for _ in targets]
         process, log = self.launch("delay", [program, microseconds, *(
             f"{port}={target}" for port, target in zip(ports, targets))], stdout=subprocess.PIPE)
