@@ -19,7 +19,6 @@ namespace paddock::test {
 
 namespace {
 
-namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
@@ -30,13 +29,6 @@ constexpr int often = 10;
 constexpr std::size_t enough_said = 4000;
 /// The server's text in place of the session that owns an ephemeral node.
 constexpr auto container_owner = std::numeric_limits<std::int64_t>::min();
-
-fs::path make_folder() {
-    std::string name = (fs::temp_directory_path() / "paddock-interop-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr)
-        throw std::runtime_error("no temporary folder could be made at " + name);
-    return name;
-}
 
 std::string curator_class_path() {
     // Where Debian's packages put them; curator-recipes.jar names what it depends on by itself.
@@ -62,14 +54,7 @@ arena::arena(zk_server& server, int limit, queue_shape shape)
     , path_(fresh_root() + "/lock")
     , limit_(limit)
     , shape_(std::move(shape))
-    , direct_(server.address())
-    , folder_(make_folder()) {}
-
-arena::~arena() {
-    processes_.clear();
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-}
+    , direct_(server.address()) {}
 
 std::vector<std::string> arena::command(const peer_terms& terms) const {
     std::vector<std::string> words;
@@ -83,7 +68,7 @@ std::vector<std::string> arena::command(const peer_terms& terms) const {
     }
     for (const auto& [key, value] :
          std::map<std::string, std::string>{{"server", server_.address()},
-                                            {"folder", folder_.string()},
+                                            {"folder", folder().string()},
                                             {"name", terms.name},
                                             {"path", path_},
                                             {"kind", terms.kind},
@@ -98,8 +83,8 @@ std::vector<std::string> arena::command(const peer_terms& terms) const {
 
 void arena::start(const peer_terms& terms) {
     process p;
-    p.log = folder_ / (terms.name + ".log");
-    p.child = std::make_unique<child_process>(command(terms), folder_.string(), p.log.string());
+    p.log = folder() / (terms.name + ".log");
+    p.child = std::make_unique<child_process>(command(terms), folder().string(), p.log.string());
     processes_[terms.name] = std::move(p);
 }
 
@@ -118,7 +103,7 @@ void arena::give_up(const std::string& why) const {
     for (const auto& [name, p] : processes_)
         text += "\n--- " + name + ":\n" + said(name);
     text += "\n--- the journal ends with:\n";
-    const auto entries = read_journal(folder_ / "journal");
+    const auto entries = read_journal(folder() / "journal");
     for (auto i = entries.size() - std::min<std::size_t>(entries.size(), 12); i < entries.size();
          ++i)
         text += entries[i].what + ' ' + entries[i].contender + '\n';
@@ -131,7 +116,7 @@ std::string arena::said(const std::string& name) const {
     return all.size() > enough_said ? all.substr(all.size() - enough_said) : all;
 }
 
-verdict arena::so_far() const { return judge(read_journal(folder_ / "journal"), limit_); }
+verdict arena::so_far() const { return judge(read_journal(folder() / "journal"), limit_); }
 
 void arena::until_inside(const std::string& name) {
     until(name + " is inside", [&] {
@@ -182,7 +167,7 @@ void arena::until_watched() {
     });
 }
 
-void arena::tell_to_stop(const std::string& name) { std::ofstream(folder_ / (name + ".stop")); }
+void arena::tell_to_stop(const std::string& name) { std::ofstream(folder() / (name + ".stop")); }
 
 void arena::until_ended(const std::string& name) {
     auto& p = processes_.at(name);
@@ -220,7 +205,7 @@ std::size_t arena::left_below(const std::string& directory) {
 void arena::kill(const std::string& name) {
     processes_.at(name).child->signal(SIGKILL);
     until_ended(name);
-    journal_writer(folder_ / "journal").note("dead", name);
+    journal_writer(folder() / "journal").note("dead", name);
 }
 
 void arena::block() {

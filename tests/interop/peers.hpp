@@ -3,6 +3,7 @@
 #include "journal.hpp"
 #include "support/foreigner.hpp"
 #include "support/process.hpp"
+#include "support/temporary_folder.hpp"
 #include "support/zk_server.hpp"
 
 #include <chrono>
@@ -60,7 +61,6 @@ public:
     explicit arena(zk_server& server, int limit = 1, queue_shape shape = {});
     arena(const arena&) = delete;
     arena& operator=(const arena&) = delete;
-    ~arena();
 
     const std::string& path() const { return path_; }
     int limit() const { return limit_; }
@@ -96,6 +96,7 @@ public:
     void unblock();
 
 private:
+    const std::filesystem::path& folder() const { return folder_.path(); }
     std::vector<std::string> queue();
     std::size_t left_below(const std::string& directory);
     std::vector<std::string> command(const peer_terms& terms) const;
@@ -112,7 +113,7 @@ private:
     int limit_;
     queue_shape shape_;
     foreigner direct_;
-    std::filesystem::path folder_;
+    temporary_folder folder_;
     std::map<std::string, process> processes_;
     std::string blocker_;
 };

@@ -12,7 +12,7 @@ class temporary_folder {
 public:
     temporary_folder() {
         std::string name =
-            (std::filesystem::temp_directory_path() / "paddock-server-XXXXXX").string();
+            (std::filesystem::temp_directory_path() / "paddock-test-XXXXXX").string();
         if (::mkdtemp(name.data()) == nullptr)
             throw std::runtime_error("no temporary folder could be made at " + name);
         path_ = name;
