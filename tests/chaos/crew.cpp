@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
+#include <utility>
 
 namespace paddock::test {
 
@@ -14,28 +14,14 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-fs::path make_folder() {
-    std::string name = (fs::temp_directory_path() / "paddock-chaos-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr)
-        throw std::runtime_error("no temporary folder could be made at " + name);
-    return name;
-}
-
 } // namespace
 
-crew::crew(zk_ensemble& ensemble, const crew_terms& terms)
-    : terms_(terms), folder_(make_folder()), posts_(terms.size) {
+crew::crew(crew_terms terms) : terms_(std::move(terms)), posts_(terms_.size) {
     for (std::size_t i = 0; i < posts_.size(); ++i) {
-        for (std::size_t server = 0; server < zk_ensemble::size; ++server)
-            posts_[i].links[server] = &room_.add(ensemble.server(server).port());
+        for (const auto port : terms_.servers)
+            posts_[i].links.push_back(&room_.add(port));
         start(i);
     }
-}
-
-crew::~crew() {
-    posts_.clear();
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
 }
 
 void crew::start(std::size_t number) {
@@ -44,26 +30,21 @@ void crew::start(std::size_t number) {
     std::string servers;
     for (const auto* link : p.links)
         servers += (servers.empty() ? "" : ",") + link->address();
-    // Every other client is told the tickTime.
-    const auto tick = number % 2 == 0 ? terms_.tick : 0ms;
     const auto seed = terms_.seed * 1000 + number * 100 + static_cast<std::size_t>(p.generation);
-    const std::vector<std::string> words{PADDOCK_CHAOS_WORKER,
-                                         "servers=" + servers,
-                                         "folder=" + folder_.string(),
-                                         "name=" + p.name,
-                                         "session=" + std::to_string(terms_.session.count()),
-                                         "tick=" + std::to_string(tick.count()),
-                                         "permits=" + std::to_string(terms_.permits),
-                                         "seed=" + std::to_string(seed)};
-    p.process = std::make_unique<child_process>(words, folder_.string(),
-                                                (folder_ / (p.name + ".log")).string());
+    std::vector<std::string> words{terms_.program, "servers=" + servers,
+                                   "folder=" + folder().string(), "name=" + p.name,
+                                   "seed=" + std::to_string(seed)};
+    const auto further = terms_.words(number);
+    words.insert(words.end(), further.begin(), further.end());
+    p.process = std::make_unique<child_process>(words, folder().string(),
+                                                (folder() / (p.name + ".log")).string());
 }
 
 std::vector<std::size_t> crew::holders() const {
     constexpr std::size_t enough = 64;
     std::vector<std::size_t> found;
     for (std::size_t i = 0; i < posts_.size(); ++i) {
-        const auto newest = read_holds(folder_ / (posts_[i].name + ".holds"), enough);
+        const auto newest = read_holds(folder() / (posts_[i].name + ".holds"), enough);
         if (std::any_of(newest.begin(), newest.end(), [](const auto& h) {
                 constexpr std::int64_t a_while = 50'000'000;
                 return h.end == fate::held && h.until - h.from > a_while;
@@ -81,7 +62,7 @@ void crew::replace(std::size_t post) {
 }
 
 std::string crew::said(const post& by) const {
-    std::ifstream file(folder_ / (by.name + ".log"));
+    std::ifstream file(folder() / (by.name + ".log"));
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
@@ -94,9 +75,9 @@ void crew::check_alive() {
 std::map<std::string, std::size_t> crew::grants() const {
     std::map<std::string, std::size_t> all;
     for (const auto& p : posts_) {
-        for (const auto* lock : {"one", "two", "three", "shared", "permits"})
+        for (const auto& lock : terms_.locks)
             all[p.name + ' ' + lock];
-        for (const auto& h : read_holds(folder_ / (p.name + ".holds")))
+        for (const auto& h : read_holds(folder() / (p.name + ".holds")))
             ++all[p.name + ' ' + h.lock];
     }
     return all;
@@ -104,13 +85,13 @@ std::map<std::string, std::size_t> crew::grants() const {
 
 void crew::tell_to_stop() {
     for (const auto& p : posts_)
-        std::ofstream(folder_ / (p.name + ".stop"));
+        std::ofstream(folder() / (p.name + ".stop"));
 }
 
 bool crew::done() {
     return std::all_of(posts_.begin(), posts_.end(), [&](auto& p) {
         if (!p.process->wait_for(0ms)) return false;
-        if (!fs::exists(folder_ / (p.name + ".done")))
+        if (!fs::exists(folder() / (p.name + ".done")))
             throw std::runtime_error(p.name + " has failed; it said:\n" + said(p));
         return true;
     });

@@ -3,12 +3,11 @@
 #include "hold_journal.hpp"
 #include "support/links.hpp"
 #include "support/process.hpp"
-#include "support/zk_ensemble.hpp"
+#include "support/temporary_folder.hpp"
 
-#include <array>
-#include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -18,24 +17,25 @@ namespace paddock::test {
 
 struct crew_terms {
     std::size_t size = 4;
-    std::chrono::milliseconds session{2000};
-    std::chrono::milliseconds tick{400}; ///< of the servers
-    int permits = 2;
     std::uint32_t seed = 1;
+    std::string program{};                ///< the worker of this system
+    std::vector<std::string> locks{};     ///< which each process takes
+    std::vector<std::uint16_t> servers{}; ///< their ports
+    /// The further arguments of the process at a post.
+    std::function<std::vector<std::string>(std::size_t post)> words{};
 };
 
 /// The processes (worker.cpp) that contend for the locks, each at a post with links of its own to
 /// all servers. They die with this object.
 class crew {
 public:
-    crew(zk_ensemble& ensemble, const crew_terms& terms);
+    explicit crew(crew_terms terms);
     crew(const crew&) = delete;
     crew& operator=(const crew&) = delete;
-    ~crew();
 
-    const crew_terms& terms() const { return terms_; }
     std::size_t size() const { return posts_.size(); }
-    tcp_link& link(std::size_t post, std::size_t server) { return *posts_[post].links[server]; }
+    /// One to each server.
+    const std::vector<tcp_link*>& links(std::size_t post) const { return posts_[post].links; }
 
     /// Processes that have held a lock for a while.
     std::vector<std::size_t> holders() const;
@@ -47,7 +47,7 @@ public:
 
     /// Throws, with its output, if a process has ended by itself.
     void check_alive();
-    std::vector<hold_record> holds() const { return read_all_holds(folder_); }
+    std::vector<hold_record> holds() const { return read_all_holds(folder()); }
     /// How often each running process was granted each of the locks; all of them are in it.
     std::map<std::string, std::size_t> grants() const;
 
@@ -57,16 +57,17 @@ public:
 
 private:
     struct post {
-        std::array<tcp_link*, zk_ensemble::size> links{};
+        std::vector<tcp_link*> links{};
         std::string name{};
         std::unique_ptr<child_process> process{};
         int generation = 0;
     };
+    const std::filesystem::path& folder() const { return folder_.path(); }
     void start(std::size_t post);
     std::string said(const post& by) const;
 
     crew_terms terms_;
-    std::filesystem::path folder_;
+    temporary_folder folder_;
     link_room room_;
     std::vector<post> posts_;
 };

@@ -1,32 +1,36 @@
 #pragma once
 
-#include "crew.hpp"
-#include "support/zk_ensemble.hpp"
-
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <random>
 #include <string>
 #include <vector>
 
 namespace paddock::test {
 
-/// Random faults, from a seed. Each has a victim without another fault at that time, and ends after
-/// a while. Most last for about as long as a session may.
+/// The random faults of one run, from a seed. Each has a victim without another fault at that time,
+/// and ends after a while. Most last for about as long as a lock outlives its silent client.
 class faults {
 public:
     using clock = std::chrono::steady_clock;
+    using milliseconds = std::chrono::milliseconds;
 
-    faults(zk_ensemble& ensemble, crew& workers, std::uint32_t seed);
+    faults(std::uint32_t seed, milliseconds lease) : random_(seed), lease_(lease) {}
 
-    /// Begins one more, if there is a victim for it.
-    void inject();
+    std::size_t any(std::size_t less_than);
+    milliseconds between(int least, int most);
+    /// Of the time that a lock outlives its silent client at most.
+    milliseconds percent(int least, int most);
+    /// Short enough to be survived, or so long that locks are lost.
+    milliseconds some_time();
+
+    /// One has begun. `undo` ends it; until then its victim is `busy`.
+    void begin(const std::string& kind, const std::string& victim, bool& busy, milliseconds lasts,
+               std::function<void()> undo);
     /// Ends the faults that are due; `all`: all of them.
     void take_back(bool all = false);
-    /// How long until the next one.
-    std::chrono::milliseconds pause() { return between(100, 1000); }
 
     /// How many there were, by kind.
     const std::map<std::string, int>& counts() const { return counts_; }
@@ -40,28 +44,11 @@ private:
         bool* busy;
         std::function<void()> undo;
     };
-    using milliseconds = std::chrono::milliseconds;
 
-    void disturb_link();
-    void disturb_worker();
-    void disturb_server();
-
-    void begin(const std::string& kind, const std::string& victim, bool& busy, milliseconds lasts,
-               std::function<void()> undo);
     void note(const std::string& text);
-    std::size_t any(std::size_t less_than);
-    std::size_t any_client();
-    milliseconds between(int least, int most);
-    /// Of the session timeout.
-    milliseconds percent(int least, int most);
-    milliseconds some_time();
 
-    zk_ensemble& ensemble_;
-    crew& workers_;
     std::mt19937 random_;
-    std::unique_ptr<bool[]> link_busy_, worker_busy_;
-    bool servers_busy_ = false;
-    clock::time_point servers_rest_until_{};
+    milliseconds lease_;
     std::vector<fault> under_way_;
     std::map<std::string, int> counts_;
     std::vector<std::string> diary_;

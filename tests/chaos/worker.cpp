@@ -5,15 +5,14 @@
 //     folder      holds the journal NAME.holds (hold_journal.hpp), NAME.stop when it shall come to
 //                 an end, and NAME.done when it has
 //     name        of this process
-//     session     the session timeout in milliseconds
-//     tick        the servers' tickTime in milliseconds, if the client shall know it
-//     permits     of the semaphore
 //     seed        of its random decisions
+//
+// and those of the system's locks (zk_locks.cpp, redis_locks.cpp).
 
-#include "hold_journal.hpp"
-#include "support/program.hpp"
+#include "locks.hpp"
 
-#include <paddock/paddock.hpp>
+#include <paddock/boot_clock.hpp>
+#include <paddock/error.hpp>
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/experimental/awaitable_operators.hpp>
@@ -22,7 +21,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <functional>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -39,15 +38,6 @@ constexpr auto no_throw = asio::as_tuple(asio::use_awaitable);
 
 std::int64_t now() { return boot_clock::now().time_since_epoch().count(); }
 
-/// A lock, as one kind of contender takes it.
-struct way {
-    hold_record form{};
-    std::function<asio::awaitable<guard>()> wait{};
-    std::function<asio::awaitable<guard>(milliseconds)> wait_for{};
-    /// Some locks change hands often; others are held so long that something happens meanwhile.
-    milliseconds longest_stay = 20ms;
-};
-
 class worker {
 public:
     explicit worker(const arguments& given)
@@ -58,53 +48,19 @@ public:
         , random_(std::stoul(given.at("seed"))) {}
 
     asio::awaitable<void> run() {
-        client_options options;
-        options.session_timeout = milliseconds(std::stoi(given_.at("session")));
-        options.lease.tick_time = milliseconds(std::stoi(given_.at("tick")));
-        client zk(co_await asio::this_coro::executor, given_.at("servers"), options);
-        mutex one(zk, "/chaos/one"), two(zk, "/chaos/two"), three(zk, "/chaos/three");
-        const auto brisk = alone_way(one, "one");
-        auto slow = alone_way(two, "two"), slower = alone_way(three, "three");
-        slow.longest_stay = options.session_timeout / 2;
-        slower.longest_stay = options.session_timeout;
-        shared_mutex both(zk, "/chaos/shared");
-        semaphore some(zk, "/chaos/permits", std::stoi(given_.at("permits")));
-        auto all = contender(brisk, 0);
+        const auto all = open_locks(co_await asio::this_coro::executor, given_);
         int number = 0;
-        auto reading = read_way(both), permitted = permit_way(some);
-        reading.longest_stay = permitted.longest_stay = options.session_timeout / 10;
-        for (const auto& how :
-             {brisk, slow, slower, write_way(both), reading, reading, permitted, permitted})
-            all = std::move(all) && contender(how, ++number);
-        co_await std::move(all);
-        co_await zk.close();
+        std::optional<asio::awaitable<void>> contenders;
+        for (const auto& how : all->ways()) {
+            auto next = contender(how, number++);
+            contenders = contenders ? std::move(*contenders) && std::move(next) : std::move(next);
+        }
+        co_await std::move(*contenders);
+        co_await all->close();
         std::ofstream(folder_ / (name_ + ".done"));
     }
 
 private:
-    static way alone_way(mutex& m, const char* name) {
-        return {{.lock = name},
-                [&] { return m.lock(asio::use_awaitable); },
-                [&](milliseconds limit) { return m.try_lock_for(limit, asio::use_awaitable); }};
-    }
-    static way write_way(shared_mutex& m) {
-        return {{.lock = "shared"},
-                [&] { return m.lock(asio::use_awaitable); },
-                [&](milliseconds limit) { return m.try_lock_for(limit, asio::use_awaitable); }};
-    }
-    static way read_way(shared_mutex& m) {
-        return {
-            {.lock = "shared", .kind = share::shared},
-            [&] { return m.lock_shared(asio::use_awaitable); },
-            [&](milliseconds limit) { return m.try_lock_shared_for(limit, asio::use_awaitable); }};
-    }
-    static way permit_way(semaphore& s) {
-        return {
-            {.lock = "permits", .kind = share::permits},
-            [&] { return s.acquire(1, asio::use_awaitable); },
-            [&](milliseconds limit) { return s.try_acquire_for(1, limit, asio::use_awaitable); }};
-    }
-
     bool told_to_stop() const { return std::filesystem::exists(folder_ / (name_ + ".stop")); }
     int chance(int less_than) {
         return std::uniform_int_distribution<int>(0, less_than - 1)(random_);

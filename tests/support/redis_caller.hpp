@@ -17,7 +17,8 @@
 
 namespace paddock::test {
 
-/// A connection to a Redis server that waits for each reply, on the library's codec.
+/// A connection to a Redis server, on the library's codec. It waits for each reply, but for those
+/// to what was only sent.
 class redis_caller {
 public:
     using reply = redis::rules::reply;
@@ -35,6 +36,11 @@ public:
         std::string command;
         redis::rules::append_command(command, words);
         return call(command);
+    }
+    void send(std::initializer_list<std::string_view> words) {
+        std::string command;
+        redis::rules::append_command(command, words);
+        boost::asio::write(socket_, boost::asio::buffer(command));
     }
     redis::rules::answer run(redis::rules::script which, const redis::rules::call_words& words) {
         std::vector<std::string> all{"EVAL", redis::rules::text_of(which)};

@@ -106,6 +106,11 @@ std::uint16_t redis_server::port() const { return state_->port.number(); }
 
 void redis_server::kill() { state_->process.reset(); }
 
+void redis_server::wipe() {
+    for (const auto* data : {"appendonlydir", "appendonly.aof", "dump.rdb"})
+        std::filesystem::remove_all(state_->folder.path() / data);
+}
+
 void redis_server::start() { state_->start(); }
 
 void redis_server::pause() { state_->process->pause(); }

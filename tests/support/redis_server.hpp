@@ -23,6 +23,8 @@ public:
 
     /// Ends the process like a power cut.
     void kill();
+    /// What it has written is lost. Only while it is dead.
+    void wipe();
     /// Starts it again on the same port and folder, and waits until it answers.
     void start();
     /// While it is paused it keeps its connections and answers nothing.
