@@ -17,7 +17,7 @@ hold_record hold(std::int64_t from, std::int64_t until, std::int64_t token,
     h.kind = kind;
     h.from = from;
     h.until = h.promise = h.released = until;
-    h.token = token;
+    h.token = {token, 0};
     h.end = fate::released;
     return h;
 }
@@ -84,6 +84,10 @@ TEST_CASE("the checker finds a token that does not grow") {
     CHECK(violations({hold(10, 20, 3), hold(21, 30, 1), hold(31, 40, 2)}) == 2);
     CHECK(violations({hold(10, 20, 2), reading(21, 30, 0), hold(31, 40, 1)}) == 1);
     CHECK(violations({reading(10, 20, 0), hold(21, 30, 2), reading(31, 40, 0)}) == 0);
+    auto passed_on = hold(21, 30, 2);
+    passed_on.token.sub = 1;
+    CHECK(violations({hold(10, 20, 2), passed_on}) == 0);
+    CHECK(violations({passed_on, hold(31, 40, 2)}) == 1);
 }
 
 TEST_CASE("the checker finds too many permits") {
@@ -117,6 +121,6 @@ TEST_CASE("the checker counts holds from journal files") {
     CHECK(found.pause_began.time_since_epoch().count() == 1'000);
     CHECK(read_holds(folder + "/one.holds").front().until == 8'999);
     CHECK(read_holds(folder + "/one.holds", 2).size() == 2);
-    CHECK(read_holds(folder + "/one.holds", 1).front().token == 9);
+    CHECK(read_holds(folder + "/one.holds", 1).front().token.zxid == 9);
     CHECK(read_holds(folder + "/none.holds").empty());
 }

@@ -62,9 +62,12 @@ std::vector<hold_record> read_holds(const std::filesystem::path& file, std::size
         std::istringstream words(line);
         hold_record h;
         int kind = 0, end = 0;
+        std::string token;
         words >> h.lock >> h.contender >> kind >> h.weight >> h.from >> h.until >> h.promise >>
-            h.released >> h.token >> end;
-        if (!words) throw std::runtime_error("not a line of a journal: " + line);
+            h.released >> token >> end;
+        const auto parsed = parse_fencing_token(token);
+        if (!words || !parsed) throw std::runtime_error("not a line of a journal: " + line);
+        h.token = *parsed;
         h.kind = static_cast<share>(kind);
         h.end = static_cast<fate>(end);
         all.push_back(std::move(h));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <paddock/boot_clock.hpp>
+#include <paddock/fencing_token.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -29,7 +30,7 @@ struct hold_record {
     std::int64_t until = 0;    ///< the last moment before valid() said so
     std::int64_t promise = 0;  ///< valid_until() at that moment
     std::int64_t released = 0; ///< just before it was released; 0: it was not
-    std::int64_t token = 0;
+    fencing_token token{};
     fate end = fate::held;
 };
 

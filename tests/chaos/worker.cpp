@@ -91,7 +91,7 @@ private:
 
     /// The journal never says more than has been seen: every time is read before valid() is asked.
     asio::awaitable<void> stay(guard hold, hold_record record, milliseconds length) {
-        record.token = hold.fencing_token().zxid;
+        record.token = hold.fencing_token();
         record.from = now();
         if (!look(hold, record, record.from)) co_return; // it is over already
         const auto place = journal_.add(record);
