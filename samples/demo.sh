@@ -3,29 +3,47 @@
 # a private ZooKeeper server that lives as long as this script. Its arguments are passed on.
 #
 #   sh samples/demo.sh
-#   PADDOCK_SERVERS=zk1:2181,zk2:2181,zk3:2181 sh samples/demo.sh     # your own ensemble
+#   sh samples/demo.sh --redis               # experiment_on_redis, against a private Redis server
+#   PADDOCK_SERVERS=zk1:2181,zk2:2181,zk3:2181 sh samples/demo.sh     # your own servers
+#
+# PADDOCK_PROGRAMS names a folder that has the samples, so that nothing is built.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/tests/support/common.sh"
 . "$root/tests/support/server.sh"
+. "$root/tests/support/redis.sh"
+
+sample=concurrent_test
+private_packages=$server_packages
+if [ "${1:-}" = --redis ]; then
+  sample=experiment_on_redis
+  private_packages=$redis_packages
+  shift
+fi
+[ -z "${PADDOCK_SERVERS:-}" ] || private_packages=
 
 # shellcheck disable=SC2086
-if [ -n "${PADDOCK_SERVERS:-}" ]; then
-  need_packages $build_packages || exit 1
-else
-  need_packages $build_packages $server_packages || exit 1
-fi
+need_packages $build_packages $private_packages || exit 1
 
-trap 'end_child; stop_server' EXIT
+trap 'end_child; stop_server; stop_redis' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
-configure "$root/build"
-run meson compile -C "$root/build" concurrent_test
+programs=${PADDOCK_PROGRAMS:-$root/build/samples}
+if [ -z "${PADDOCK_PROGRAMS:-}" ]; then
+  configure "$root/build"
+  run meson compile -C "$root/build" "$sample"
+fi
 
 if [ -z "${PADDOCK_SERVERS:-}" ]; then
-  start_server
-  PADDOCK_SERVERS=$server_address
+  if [ "$sample" = concurrent_test ]; then
+    start_server
+    PADDOCK_SERVERS=$server_address
+  else
+    start_redis
+    PADDOCK_SERVERS=$redis_address
+    set -- --new-servers "$@"
+  fi
 fi
-run "$root/build/samples/concurrent_test" --servers "$PADDOCK_SERVERS" "$@"
+run "$programs/$sample" --servers "$PADDOCK_SERVERS" "$@"

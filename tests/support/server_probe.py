@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Usage: server_probe.py port                    prints a free port of the loopback interface
-       server_probe.py wait PORT FOLDER PID    waits until the server with this folder answers
+       server_probe.py wait PORT PID COMMAND TEXT    waits until the process answers COMMAND with TEXT in it
 
-For server.sh, tasks that plain shell cannot do; and for the benchmark."""
+For private_server.sh, tasks that plain shell cannot do; and for the benchmark."""
 
 import os
 import random
@@ -26,7 +26,7 @@ def free_port():
 def ask(port, command):
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=2) as connection:
-            connection.sendall(command)
+            connection.sendall(command.encode())
             answer = b""
             while part := connection.recv(4096):
                 answer += part
@@ -35,15 +35,14 @@ def ask(port, command):
         return ""
 
 
-def wait(port, folder, pid):
+def wait(port, pid, command, text):
     try:
         process = os.pidfd_open(pid)
     except ProcessLookupError:
         return False
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        # Another server could have the port: the own one names its folder.
-        if f"dataDir={folder}/" in ask(port, b"conf"):
+        if text in ask(port, command):
             return True
         if select.select([process], [], [], 0.02)[0]:
             return False
@@ -54,4 +53,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "port":
         print(free_port())
     else:
-        sys.exit(0 if wait(int(sys.argv[2]), sys.argv[3], int(sys.argv[4])) else 1)
+        sys.exit(0 if wait(int(sys.argv[2]), int(sys.argv[3]), *sys.argv[4:]) else 1)
