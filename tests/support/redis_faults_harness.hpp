@@ -37,10 +37,11 @@ private:
 };
 
 inline std::vector<redis_server> own_servers(std::size_t count,
-                                             const std::vector<std::string>& arguments = {}) {
+                                             const std::vector<std::string>& arguments = {},
+                                             std::string_view shifted_clock = {}) {
     std::vector<redis_server> all;
     for (std::size_t n = 0; n < count; ++n)
-        all.emplace_back(arguments);
+        all.emplace_back(arguments, shifted_clock);
     return all;
 }
 
@@ -59,8 +60,9 @@ inline redis::client_options short_locks() {
 struct redis_trouble {
     explicit redis_trouble(asio::any_io_executor executor, std::size_t count = 1,
                            redis::client_options terms = short_locks(),
-                           const std::vector<std::string>& arguments = {})
-        : own(own_servers(count, arguments)), options(std::move(terms)) {
+                           const std::vector<std::string>& arguments = {},
+                           std::string_view shifted_clock = {})
+        : own(own_servers(count, arguments, shifted_clock)), options(std::move(terms)) {
         options.trust_new_servers = false;
         options.log = log.writer();
         for (const auto& one : own) {

@@ -52,27 +52,35 @@ bool serves(std::uint16_t port) {
 } // namespace
 
 struct redis_server::state {
-    explicit state(std::vector<std::string> wanted) : arguments(std::move(wanted)) {
+    state(std::vector<std::string> wanted, std::string_view shifted_clock)
+        : arguments(std::move(wanted)) {
         std::filesystem::create_symlink(binary, program());
+        if (!shifted_clock.empty())
+            with = {"/usr/bin/env", std::string("LD_PRELOAD=").append(shifted_clock)};
+        std::ofstream{clock()};
+        set_clock(0s);
     }
 
     std::string program() const { return (folder.path() / "redis-server").string(); }
     std::string log() const { return (folder.path() / "log").string(); }
+    std::string clock() const { return (folder.path() / "clock").string(); }
 
     void start() {
-        std::vector<std::string> command{program(),
-                                         "--port",
-                                         std::to_string(port.number()),
-                                         "--cluster-port", // else the port + 10000
-                                         std::to_string(cluster_port.number()),
-                                         "--bind",
-                                         "127.0.0.1",
-                                         "--save",
-                                         "",
-                                         "--dir",
-                                         folder.path().string(),
-                                         "--daemonize",
-                                         "no"};
+        auto command = with;
+        const std::vector<std::string> own{program(),
+                                           "--port",
+                                           std::to_string(port.number()),
+                                           "--cluster-port", // else the port + 10000
+                                           std::to_string(cluster_port.number()),
+                                           "--bind",
+                                           "127.0.0.1",
+                                           "--save",
+                                           "",
+                                           "--dir",
+                                           folder.path().string(),
+                                           "--daemonize",
+                                           "no"};
+        command.insert(command.end(), own.begin(), own.end());
         command.insert(command.end(), arguments.begin(), arguments.end());
         process.emplace(command, folder.path().string(), log());
         const auto deadline = steady_clock::now() + scaled(30s);
@@ -87,14 +95,21 @@ struct redis_server::state {
             std::string(std::istreambuf_iterator<char>(file), {}));
     }
 
-    std::vector<std::string> arguments;
+    /// The server has the file in its memory, which must not become shorter meanwhile.
+    void set_clock(std::chrono::seconds ahead) const {
+        const std::int64_t seconds = ahead.count();
+        std::fstream file(clock(), std::ios::in | std::ios::out | std::ios::binary);
+        file.write(reinterpret_cast<const char*>(&seconds), sizeof seconds);
+    }
+
+    std::vector<std::string> with, arguments;
     temporary_folder folder;
     reserved_port port, cluster_port;
     std::optional<child_process> process;
 };
 
-redis_server::redis_server(std::vector<std::string> arguments)
-    : state_(std::make_unique<state>(std::move(arguments))) {
+redis_server::redis_server(std::vector<std::string> arguments, std::string_view shifted_clock)
+    : state_(std::make_unique<state>(std::move(arguments), shifted_clock)) {
     state_->start();
 }
 
@@ -116,5 +131,7 @@ void redis_server::start() { state_->start(); }
 void redis_server::pause() { state_->process->pause(); }
 
 void redis_server::resume() { state_->process->signal(SIGCONT); }
+
+void redis_server::set_clock(std::chrono::seconds ahead) { state_->set_clock(ahead); }
 
 } // namespace paddock::test

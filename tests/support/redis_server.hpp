@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace paddock::test {
@@ -15,7 +16,9 @@ class redis_server {
 public:
     /// More arguments for redis-server, such as {"--appendonly", "yes"}. Returns when the server
     /// answers; throws with the end of its log when it does not.
-    explicit redis_server(std::vector<std::string> arguments = {});
+    /// With `shifted_clock`, the path of that library, its wall clock can be set.
+    explicit redis_server(std::vector<std::string> arguments = {},
+                          std::string_view shifted_clock = {});
     redis_server(redis_server&&) noexcept;
     ~redis_server();
 
@@ -30,6 +33,8 @@ public:
     /// While it is paused it keeps its connections and answers nothing.
     void pause();
     void resume();
+    /// Sets its wall clock ahead of the true time by so much.
+    void set_clock(std::chrono::seconds ahead);
 
 private:
     struct state;

@@ -1,0 +1,75 @@
+// Servers whose clocks are set while a lock on Redis is held, waited for, or free.
+
+#include "support/redis_faults_harness.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+using namespace paddock;
+using namespace paddock::test;
+
+namespace {
+
+constexpr auto brief_pause = 1ms; ///< a server rounds the times of keys and markers
+constexpr std::string_view shifted_clock = PADDOCK_SHIFTED_CLOCK;
+
+redis::client_options very_short_locks() {
+    auto options = new_servers(scaled(600ms));
+    options.max_ttl = scaled(800ms);
+    return options;
+}
+
+/// The call is granted such a lock, which a busy machine may end at any time.
+asio::awaitable<void> granted_and_unlocked(lock_call a) {
+    co_await finished(a);
+    CHECK_MESSAGE(!a->error, a->error.message());
+    const auto end = give_back(held(a));
+    co_await finished(end);
+}
+
+} // namespace
+
+CO_TEST("when one of three servers is set forward, the lock stays with its holder") {
+    if (torn_down(test)) co_return;
+    constexpr std::array<std::size_t, 2> victims{0, 2}; // the first is asked first
+    for (const auto& round : test.each(victims)) {
+        redis_trouble t(executor, 3, short_locks(), {}, shifted_clock);
+        const auto victim = std::get<0>(round);
+        const auto a = ask(t.s->lock);
+        co_await granted(a);
+        co_await eventually([&] { return t.s->keys() == 3; });
+        const auto b = ask(*t.theirs);
+        co_await eventually([&] { return t.has_listener(victim); });
+        const auto before = held(a).valid_until();
+        t.own[victim].set_clock(1h);
+        co_await eventually([&] { return held(a).valid_until() > before + t.options.ttl / 2; });
+        CHECK(held(a).valid());
+        CHECK_FALSE(b->done());
+        co_await unlocked(a);
+        co_await granted(b);
+        co_await unlocked(b);
+    }
+}
+
+CO_TEST("on servers that are set back a day waiters wait for times to live, and not for the day") {
+    if (torn_down(test)) co_return;
+    redis_trouble t(executor, 3, very_short_locks(), {}, shifted_clock);
+    const auto ttl = std::to_string(t.options.ttl.count());
+    for (auto& call : t.s->call)
+        (*call)({"SET", t.s->name, "pdk1:" + ttl + ":of a process that died", "PX", ttl});
+    const auto b = ask(t.s->lock);
+    co_await eventually([&] { return t.has_listener(); });
+    to_servers(t, t.own.size(), [](auto& one) { one.set_clock(-24h); });
+    const auto set = std::chrono::steady_clock::now();
+    const auto c = ask(*t.theirs); // was not connected before
+    co_await eventually([&] { return b->done() || c->done(); });
+    const auto first = b->done() ? b : c;
+    const auto second = b->done() ? c : b;
+    co_await granted_and_unlocked(first);
+    CHECK(first->ended - set >= t.options.max_ttl - brief_pause);
+    co_await granted_and_unlocked(second);
+}
