@@ -55,6 +55,25 @@ CO_TEST("when one of three servers is set forward, the lock stays with its holde
     }
 }
 
+CO_TEST(
+    "a server that was set forward grants nothing until the holders it has forgotten are over") {
+    if (torn_down(test)) co_return;
+    redis_trouble t(executor, 1, very_short_locks(), {}, shifted_clock);
+    co_await t.s->client.connect();
+    asio::io_context stalled; // nothing runs it after the grant
+    redis::client their_client(stalled, url_of(t.s->ports), t.options);
+    redis::mutex their_lock(their_client, t.s->name);
+    const guard a = run_with_deadline(stalled, their_lock.lock());
+    t.own[0].set_clock(1h);
+    const auto set = std::chrono::steady_clock::now();
+    CHECK(t.s->value() == ""); // the key is over, and the hold is not
+    const auto b = ask(t.s->lock);
+    co_await granted_and_unlocked(b);
+    CHECK(b->ended - set >= t.options.max_ttl - brief_pause);
+    CHECK_FALSE(a.valid());
+    CHECK_MESSAGE(t.log.has("has a clock that was set"), t.log.text());
+}
+
 CO_TEST("on servers that are set back a day waiters wait for times to live, and not for the day") {
     if (torn_down(test)) co_return;
     redis_trouble t(executor, 3, very_short_locks(), {}, shifted_clock);

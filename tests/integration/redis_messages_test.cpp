@@ -19,6 +19,7 @@ namespace {
 using names = std::vector<std::string>;
 
 struct listener : redis::server_listener {
+    void on_clock(boot_clock::time_point, std::chrono::microseconds) override {}
     void on_reachable() override {}
     void on_unreachable(const std::string&) override {}
     void on_refused(const std::string&) override {}

@@ -24,6 +24,7 @@ constexpr redis::rules::deployment trusting{60s, 1, true};
 struct server_harness : redis::server_listener {
     server_harness() { place.host = "127.0.0.1"; }
 
+    void on_clock(boot_clock::time_point, std::chrono::microseconds) override {}
     void on_reachable() override {
         CHECK(subject->reachable());
         events += "up ";

@@ -235,6 +235,7 @@ TEST_CASE_FIXTURE(stage, "a reply to a command that is not sent yet is none") {
 namespace {
 
 struct server_stage : redis::server_listener {
+    void on_clock(boot_clock::time_point, std::chrono::microseconds) override {}
     void on_reachable() override { ++up; }
     void on_unreachable(const std::string& why) override {
         ends.push_back(env.now());

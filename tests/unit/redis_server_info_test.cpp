@@ -12,6 +12,7 @@ namespace {
 constexpr std::string_view healthy =
     "# Server\r\nredis_version:7.0.15\r\nredis_mode:standalone\r\nos:Linux 6.1 x86_64\r\n"
     "run_id:9a1f24b0c8d7e6f5a4b3c2d1e0f9a8b7c6d5e4f3\r\nexecutable:/usr/bin/redis-server\r\n"
+    "server_time_usec:1795458840131066\r\n"
     "\r\n# Memory\r\nused_memory:1000\r\nmaxmemory:0\r\nmaxmemory_human:0B\r\n"
     "maxmemory_policy:noeviction\r\n\r\n# Persistence\r\nloading:0\r\nasync_loading:0\r\n"
     "\r\n# Replication\r\nrole:master\r\nmaster_replid:1234\r\n# Cluster\r\ncluster_enabled:0\r\n";
@@ -29,7 +30,8 @@ std::string fault_with(std::string_view line, std::string_view instead) {
 TEST_CASE("what a healthy server says") {
     const auto info = read_info(healthy);
     CHECK(info == server_info{7, "7.0.15", "9a1f24b0c8d7e6f5a4b3c2d1e0f9a8b7c6d5e4f3", "master",
-                              false, false, 0, "noeviction"});
+                              false, false, 0, "noeviction",
+                              std::chrono::microseconds(1795458840131066)});
     CHECK(fault_of(info) == "");
 }
 

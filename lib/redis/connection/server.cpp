@@ -77,11 +77,12 @@ void server::ask_info() {
                 [this, is_last = section == sections.back()](
                     const std::optional<rules::reply>& said, time_point sent) {
                     if (said) measure(sent);
-                    on_info(said, is_last);
+                    on_info(said, sent, is_last);
                 });
 }
 
-void server::on_info(const std::optional<rules::reply>& said, bool is_last) {
+/// All sections were sent in one packet.
+void server::on_info(const std::optional<rules::reply>& said, time_point sent, bool is_last) {
     if (!said) return;
     if (said->what != rules::reply::kind::text) return give_up("INFO", *said);
     info_text_ += said->text + '\n';
@@ -89,6 +90,7 @@ void server::on_info(const std::optional<rules::reply>& said, bool is_last) {
     info_ = rules::read_info(std::exchange(info_text_, {}));
     asks_info_ = false;
     judge();
+    if (info_.clock.count() != 0) listener_.on_clock(sent, info_.clock);
 }
 
 void server::judge() {

@@ -55,7 +55,7 @@ private:
     void connect();
     void require(const connection::words& command, connection::replied done);
     void ask_info();
-    void on_info(const std::optional<rules::reply>& said, bool is_last);
+    void on_info(const std::optional<rules::reply>& said, time_point sent, bool is_last);
     void judge();
     void load_scripts();
     void on_script(std::size_t which, const std::optional<rules::reply>& said);

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <paddock/boot_clock.hpp>
+
+#include <chrono>
 #include <string>
 
 namespace paddock::redis {
@@ -7,6 +10,8 @@ namespace paddock::redis {
 /// Learns what becomes of one server. Strand only; every method may destroy the server.
 class server_listener {
 public:
+    /// The server's clock, at some moment between the sending of a request and now.
+    virtual void on_clock(boot_clock::time_point sent, std::chrono::microseconds clock) = 0;
     /// The server takes calls.
     virtual void on_reachable() = 0;
     /// It takes none, or an attempt to connect has failed once more: for the log.

@@ -47,6 +47,9 @@ struct core::place final : server_listener {
         return "the server " + host + ':' + std::to_string(where.port);
     }
 
+    void on_clock(time_point sent, std::chrono::microseconds says) override {
+        owner.heard_clock(*this, sent, says);
+    }
     void on_reachable() override { owner.on_reachable(*this); }
     void on_unreachable(const std::string& why) override {
         owner.trouble(trouble_kind::unreachable, name() + " is not reachable: " + why);
@@ -170,16 +173,19 @@ void core::call(int server, rules::script which, rules::call_words words,
                   });
 }
 
+void core::heard_clock(place& of, time_point sent, std::chrono::microseconds clock) {
+    if (!of.clock.stepped(sent, now(), clock)) return;
+    of.young_until = now() + deployment_.max_ttl;
+    trouble(trouble_kind::slowness, of.name() + " has a clock that was set");
+}
+
 /// What a server whose clock was set says about votes proves nothing until all keys are over that
 /// it may have deleted too early.
 std::optional<rules::answer> core::checked(place& of, std::optional<rules::answer> said,
                                            time_point sent) {
     if (!said) return said;
     of.complain_about(*said);
-    if (said->clock.count() != 0 && of.clock.stepped(sent, now(), said->clock)) {
-        of.young_until = now() + deployment_.max_ttl;
-        trouble(trouble_kind::slowness, of.name() + " has a clock that was set");
-    }
+    if (said->clock.count() != 0) heard_clock(of, sent, said->clock);
     if (of.young_until <= now()) return said;
     if (said->what == rules::answer::kind::granted) {
         said->what = rules::answer::kind::refused; // the key goes

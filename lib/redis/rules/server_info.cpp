@@ -40,6 +40,8 @@ void read_line(std::string_view name, std::string_view value, server_info& out) 
         out.memory_limit = number_in<std::uint64_t>(value);
     } else if (name == "maxmemory_policy") {
         out.memory_policy = value;
+    } else if (name == "server_time_usec") {
+        out.clock = std::chrono::microseconds(number_in<std::int64_t>(value));
     }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -18,9 +19,10 @@ struct server_info {
     std::string run_id; ///< a new one at each start
     std::string role;
     bool in_cluster = false;
-    bool is_loading = false;        ///< it still reads its data from the disk
-    std::uint64_t memory_limit = 0; ///< zero: none
-    std::string memory_policy;      ///< what it does at that limit
+    bool is_loading = false;           ///< it still reads its data from the disk
+    std::uint64_t memory_limit = 0;    ///< zero: none
+    std::string memory_policy;         ///< what it does at that limit
+    std::chrono::microseconds clock{}; ///< since 1970; zero: it is too old to say
 
     friend bool operator==(const server_info&, const server_info&) = default;
 };

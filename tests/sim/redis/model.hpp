@@ -59,6 +59,7 @@ public:
     void follow(const data& of);
     /// Its marker is old enough.
     void come_of_age(time_point now, milliseconds max_ttl, int servers);
+    microseconds clock(time_point now) const;
     /// From now on the server's clock gains so many thousandths.
     void slew(time_point now, int thousandths);
     /// The clock is set.
@@ -77,7 +78,6 @@ public:
 
 private:
     std::string id() const { return run_id_ + ' ' + std::to_string(masters_); }
-    microseconds clock(time_point now) const;
     answer look(time_point now, const terms& call);
     answer taken(time_point now, one_lock& one, const terms& call) const;
     bool has_key(time_point now, one_lock& one) const;

@@ -113,7 +113,8 @@ std::string redis_server::execute(peer& by, const words& command) {
 std::string redis_server::info(const std::string& section) const {
     if (section == "server")
         return "# Server\r\nredis_version:7.0.15\r\nrun_id:" + digits(static_cast<int>(number_)) +
-               'f' + model_.run_id() + "\r\n";
+               'f' + model_.run_id() +
+               "\r\nserver_time_usec:" + digits(model_.clock(now()).count()) + "\r\n";
     if (section == "memory") return "maxmemory:0\r\nmaxmemory_policy:noeviction\r\n";
     if (section == "persistence")
         return std::string("loading:") + (loads_until_ > now() ? "1" : "0") + "\r\n";
