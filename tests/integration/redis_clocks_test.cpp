@@ -14,6 +14,7 @@ using namespace paddock::test;
 
 namespace {
 
+constexpr std::array<std::size_t, 2> sizes{1, 3};
 constexpr auto brief_pause = 1ms; ///< a server rounds the times of keys and markers
 constexpr std::string_view shifted_clock = PADDOCK_SHIFTED_CLOCK;
 
@@ -91,4 +92,25 @@ CO_TEST("on servers that are set back a day waiters wait for times to live, and 
     co_await granted_and_unlocked(first);
     CHECK(first->ended - set >= t.options.max_ttl - brief_pause);
     co_await granted_and_unlocked(second);
+}
+
+CO_TEST("fencing tokens grow when the servers are set back, and when they are right again") {
+    if (torn_down(test)) co_return;
+    constexpr std::array<std::chrono::hours, 6> clocks{0h, -1h, -240h, -200h, 48h, 0h};
+    for (const auto& round : test.each(sizes)) {
+        redis_trouble t(executor, std::get<0>(round), short_locks(), {}, shifted_clock);
+        auto options = t.options;
+        options.trust_new_servers = true; // else each client waits for the servers
+        fencing_token last;
+        for (const auto clock : clocks) {
+            to_servers(t, t.own.size(), [&](auto& one) { one.set_clock(clock); });
+            redis::client client(executor, url_of(t.s->ports), options);
+            redis::mutex lock(client, t.s->name);
+            const auto a = ask(lock);
+            co_await granted(a);
+            CHECK_MESSAGE(held(a).fencing_token() > last, clock.count(), " hours ahead");
+            last = held(a).fencing_token();
+            co_await unlocked(a);
+        }
+    }
 }

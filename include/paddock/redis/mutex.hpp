@@ -19,7 +19,8 @@ class [[gnu::visibility("default")]] mutex;
 /// with a time to live, as many other lock libraries have it (`SET name value NX PX ttl`): a mutex
 /// and redis-py's Lock, redsync, node-redlock or ShedLock exclude each other at the same key.
 /// Beside it the client keeps `paddock:token:<name>`, the counter of the fencing tokens, for a day
-/// after the last hold, and once per database `paddock:server`.
+/// after the last hold (longer after a clock was set back, until it shows a later time than the
+/// tokens), and once per database `paddock:server`.
 ///
 /// Waiters of one client get the lock in the order of their calls: a guard that is released passes
 /// its keys to the next of them without a request, up to fifteen times in a row; then they are

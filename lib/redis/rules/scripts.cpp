@@ -38,7 +38,8 @@ if not last or not (last >= 0 and last < 9007199254740000) then
   return redis.error_reply('WRONGTYPE the counter of fencing tokens is not a number: ' .. KEYS[2])
 end
 local function count(token)
-  local set = redis.pcall('SET', KEYS[2], digits(token), 'PX', digits(86400000 + 2 * longest))
+  local behind = math.max(0, token - now) / 1000
+  local set = redis.pcall('SET', KEYS[2], digits(token), 'PX', digits(behind + 86400000 + 2 * longest))
   return type(set) == 'table' and set.err and set
 end
 local function taken(holder)
