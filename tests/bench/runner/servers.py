@@ -85,7 +85,7 @@ class ZooKeeper(Servers):
         self.members = [(server_probe.free_port(), server_probe.free_port()) for _ in range(count)]
         launched = [self.start(i, disk) for i in range(count)]
         for port, (process, log) in zip(self.ports, launched):
-            self.wait(process, log, lambda port=port: "Mode: " in server_probe.ask(port, b"srvr"))
+            self.wait(process, log, lambda port=port: "Mode: " in server_probe.ask(port, "srvr"))
         self.addresses = [f"127.0.0.1:{port}" for port in self.ports]
 
     def start(self, i, disk):
@@ -111,7 +111,7 @@ class ZooKeeper(Servers):
 
     def counts(self):
         """How many nodes there are, and how many requests there have been."""
-        said = [dict(line.split("\t", 1) for line in server_probe.ask(port, b"mntr").splitlines())
+        said = [dict(line.split("\t", 1) for line in server_probe.ask(port, "mntr").splitlines())
                 for port in self.ports]
         return {"nodes": int(said[0]["zk_znode_count"]),
                 "requests": sum(int(each["zk_packets_received"]) for each in said)}
