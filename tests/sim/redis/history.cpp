@@ -16,6 +16,16 @@ namespace {
 constexpr std::size_t too_many_steps = 2'000'000;
 constexpr auto patience = 3min; ///< of the callers, once all faults have ended
 
+/// The last two come after a command of the script.
+constexpr std::array<redis_server::refusal, 6> refusals_of_redis{{
+    {.text = "MISCONF Redis is configured to save RDB snapshots"},
+    {.text = "NOREPLICAS Not enough good replicas to write."},
+    {.text = "BUSY Redis is busy running a script."},
+    {.text = "OOM command not allowed when used memory > 'maxmemory'.", .spares_releases = true},
+    {.text = "ERR Error running script", .is_done = true},
+    {.text = "OOM script: command not allowed", .spares_releases = true, .is_done = true},
+}};
+
 std::size_t number_of_servers(dice& chance) {
     constexpr std::array<std::size_t, 6> sizes{1, 1, 3, 3, 3, 5};
     return sizes[chance.next() % sizes.size()];
@@ -201,7 +211,7 @@ void redis_history::befall(trouble what) {
         return server.model().set_by_others(time_.now(), "a stranger", 1ms + max_ttl_ / 4,
                                             chance_.any_of(locks_));
     case refusals:
-        return server.refuse_scripts(soon());
+        return server.refuse_scripts(chance_.any_of(refusals_of_redis), soon());
     case flushes:
         told(server.name() + " forgets its scripts");
         return server.flush_scripts();

@@ -151,9 +151,12 @@ std::string redis_server::run(peer& by, const words& command, bool by_text) {
     };
     if (!known_scripts_[which]) refuses("unknown script");
     if (!known_scripts_[which]) return "-NOSCRIPT No matching script. Please use EVAL.\r\n";
-    if (refuses_until_ > now()) refuses("refused");
-    if (refuses_until_ > now()) return "-MISCONF Redis is configured to save RDB snapshots\r\n";
-    return call(by, which, command);
+    const bool is_release = which == static_cast<std::size_t>(redis::rules::script::release);
+    if (refuses_until_ <= now() || (is_release && refusal_.spares_releases))
+        return call(by, which, command);
+    if (refusal_.is_done) call(by, which, command);
+    refuses(refusal_.text);
+    return std::string("-") + refusal_.text + "\r\n";
 }
 
 /// The words of a call: see redis/rules/scripts.
@@ -212,6 +215,11 @@ std::string redis_server::subscribe(peer& by, const std::string& verb, const std
 void redis_server::publish(const std::string& channel) {
     for (auto& [number, one] : peers_)
         if (one.channels.contains(channel)) one.link->reply(list({"message", channel, "free"}));
+}
+
+void redis_server::refuse_scripts(const refusal& how, duration time) {
+    refusal_ = how;
+    refuses_until_ = now() + time;
 }
 
 void redis_server::pause(duration time) {

@@ -18,6 +18,13 @@ namespace paddock::test::sim {
 /// One simulated server: speaks RESP with its clients, and runs the three scripts.
 class redis_server {
 public:
+    /// An error, and what it leaves.
+    struct refusal {
+        const char* text;
+        bool spares_releases = false;
+        bool is_done = false; ///< the script is executed, and the error comes after that
+    };
+
     redis_server(redis_network& in, std::size_t number);
 
     // From connections.
@@ -33,8 +40,8 @@ public:
     void restart(const redis_model::data& with, duration down, duration loading);
     /// It follows another master for a while, and then has the data of that one.
     void follow(const redis_model::data& of, duration time);
-    /// It answers scripts with an error.
-    void refuse_scripts(duration time) { refuses_until_ = now() + time; }
+    /// It answers scripts with an error for a while.
+    void refuse_scripts(const refusal& how, duration time);
     void flush_scripts() { known_scripts_ = {}; }
     void cut_off(duration time) { unreachable_until_ = now() + time; }
     /// Its faults end.
@@ -74,6 +81,7 @@ private:
     const std::size_t number_;
     const std::string name_;
     redis_model model_;
+    refusal refusal_{};
     std::map<std::uint64_t, peer> peers_;                     ///< by the number of the connection
     std::deque<std::pair<std::uint64_t, std::string>> inbox_; ///< while it is stopped
     std::array<bool, redis::rules::script_count> known_scripts_{};
