@@ -111,10 +111,10 @@ TEST_CASE("whether a server that is lost has set the key is unknown") {
     stepped_attempt a(3);
     a.start();
     CHECK(a.unreachable(0) == requests{});
-    CHECK(a.unreachable(1) == requests{{}, {}, {0, 1, 2}});
+    CHECK(a.unreachable(1) == requests{{}, {}, {0, 1, 2}, true});
     stepped_attempt b(1);
     CHECK(b.start().acquire == servers{0});
-    CHECK(b.give_up() == requests{{}, {}, {0}});
+    CHECK(b.give_up() == requests{{}, {}, {0}, true});
     CHECK(b.now() == attempt::state::failed);
     CHECK(b.give_up() == requests{});
 }
@@ -130,8 +130,32 @@ TEST_CASE("without a quorum of reachable servers nobody is asked") {
 TEST_CASE("a grant that took too long to be of use is given back") {
     stepped_attempt a(1);
     a.start();
-    CHECK(a.answered(0, granted(1), asked, asked + 23s) == requests{{}, {}, {0}});
+    CHECK(a.answered(0, granted(1), asked, asked + 23s) == requests{{}, {}, {0}, true});
     CHECK(a.now() == attempt::state::failed);
+}
+
+TEST_CASE("a release is told if others may wait for it, and not by a loser") {
+    const auto taken = said(kind::taken, 20s, ours);
+    stepped_attempt loser(3);
+    loser.start();
+    loser.hear(0, granted(1));
+    loser.hear(1, taken);
+    CHECK(loser.hear(2, taken) == requests{{}, {}, {0}});
+    stepped_attempt behind(5);
+    behind.start();
+    for (const int server : {0, 1})
+        behind.hear(server, granted(1));
+    for (const int server : {2, 3})
+        behind.hear(server, taken);
+    CHECK(behind.give_up() == requests{{}, {}, {0, 1, 4}, true}); // the last one may agree
+    stepped_attempt refused(3);
+    refused.start();
+    refused.hear(0, granted(1));
+    refused.hear(1, said(kind::refused));
+    CHECK(refused.hear(2, said(kind::refused)) == requests{{}, {}, {0, 1, 2}});
+    stepped_attempt alone(3, true);
+    alone.start();
+    CHECK(alone.give_up() == requests{{}, {}, {0}, true});
 }
 
 TEST_CASE("one server is asked first, and the others once it has agreed") {

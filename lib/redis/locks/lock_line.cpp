@@ -112,18 +112,14 @@ void lock_line::on_slow_server() {
 
 void lock_line::on_slow_attempt() { give_up(); }
 
-/// Other clients may have seen the keys, and wait for their release.
-void lock_line::give_up() {
-    release(attempt_->give_up().release, true);
-    conclude();
-}
+void lock_line::give_up() { carry_out(attempt_->give_up()); }
 
 void lock_line::carry_out(const rules::attempt::requests& what) {
     for (const auto server : what.acquire)
         send(server, rules::script::acquire);
     for (const auto server : what.renew)
         send(server, rules::script::renew);
-    release(what.release, core_.size() == 1);
+    release(what);
     if (attempt_->now() != rules::attempt::state::pending) conclude();
 }
 
@@ -154,13 +150,12 @@ void lock_line::on_answer(int server, const std::optional<rules::answer>& said, 
                    : attempt_->unreachable(server));
 }
 
-/// Of an attempt that has failed. One that others of several servers refused does not tell of its
-/// keys: it would wake clients that can get no more than it did.
-void lock_line::release(std::vector<int> servers, bool tells) {
-    if (servers.empty()) return;
+/// Of an attempt that has failed.
+void lock_line::release(const rules::attempt::requests& last) {
+    if (last.release.empty()) return;
     const auto& timing = core_.timing();
     core_.releases().start(
-        {keys_, value_, std::move(servers), tells, core_.now() + timing.ttl + timing.margin}, {});
+        {keys_, value_, last.release, last.tells, core_.now() + timing.ttl + timing.margin}, {});
 }
 
 void lock_line::conclude() {
@@ -302,8 +297,7 @@ void lock_line::close(error_code why) {
     listens_ = false;
     for (const auto& one : std::exchange(calls_, {}))
         one->fail(why);
-    if (std::exchange(stage_, stage::idle) == stage::attempting)
-        release(attempt_->give_up().release, true);
+    if (std::exchange(stage_, stage::idle) == stage::attempting) release(attempt_->give_up());
     if (const auto own = holder_.lock()) own->close(why);
 }
 

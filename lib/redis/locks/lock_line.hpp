@@ -65,7 +65,7 @@ private:
     void send(int server, rules::script which);
     void on_answer(int server, const std::optional<rules::answer>& said, time_point sent);
     void give_up();
-    void release(std::vector<int> servers, bool tells);
+    void release(const rules::attempt::requests& last);
     void conclude();
     void grant();
     void give(const std::shared_ptr<key_holder>& holder);

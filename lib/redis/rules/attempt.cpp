@@ -103,11 +103,20 @@ attempt::requests attempt::decide() {
     return next;
 }
 
+/// Others wait for the release of these keys if they may have seen them on a quorum, or on the one
+/// server that is asked first. A loser tells nobody: it would wake clients that can get no more
+/// than it did.
 attempt::requests attempt::fail() {
     state_ = state::failed;
     requests last;
-    for (std::size_t n = 0; n < stages_.size(); ++n)
-        if (has_key_[n]) last.release.push_back(static_cast<int>(n));
+    int seen = 0;
+    for (std::size_t n = 0; n < stages_.size(); ++n) {
+        if (!has_key_[n]) continue;
+        last.release.push_back(static_cast<int>(n));
+        if (!refusals_[n]) ++seen;
+    }
+    const bool alone = count(stage::idle) > 0 && !first_is_taken_;
+    last.tells = seen > 0 && (seen >= quorum() || alone);
     return last;
 }
 

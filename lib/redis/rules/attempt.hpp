@@ -19,6 +19,7 @@ public:
 
     struct requests {
         std::vector<int> acquire, renew, release; ///< servers
+        bool tells = false; ///< the releases tell the clients that wait for the lock
         friend bool operator==(const requests&, const requests&) = default;
     };
 

@@ -93,7 +93,7 @@ void redis_contender::carry_out(const attempt::requests& next) {
         send(server, verb::renew);
     for (const auto server : next.release)
         send(server, verb::release);
-    if (how_.publishes_failures && !next.release.empty()) world_.publish();
+    if (next.tells || (how_.publishes_failures && !next.release.empty())) world_.publish();
     if (attempt_->now() != attempt::state::pending) conclude();
 }
 

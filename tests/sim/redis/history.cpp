@@ -313,6 +313,7 @@ void redis_history::calm_down() {
     check_quiet();
     for (const auto& one : processes_)
         part_with(*one);
+    check_losers();
     if (troubles_[steps]) return; // keys live longer
     step_until(time_.now() + max_ttl_ * 5 / 4);
     for (std::size_t n = 0; n < net_.size(); ++n)
@@ -330,6 +331,16 @@ void redis_history::check_quiet() {
     if (!std::all_of(net_.links().begin(), net_.links().end(), healthy)) return;
     for (std::size_t n = 0; n < net_.size(); ++n)
         must(net_.server(n).model().keys(time_.now()) == 0, "a key is left behind");
+}
+
+/// Of the attempts of one call at most one has keys for which others wait.
+void redis_history::check_losers() {
+    if (!untroubled()) return;
+    std::size_t calls = 0;
+    for (const auto& one : processes_)
+        calls += one->calls();
+    for (std::size_t n = 0; n < net_.size(); ++n)
+        must(net_.server(n).told <= calls, "an attempt that has lost tells of its release");
 }
 
 /// It closes its client in the middle of its work.

@@ -204,13 +204,14 @@ std::size_t cost_among(int clients, habits planted = {}) {
 
 TEST_CASE("a grant does not cost more when many clients wait than when they ask in turn") {
     // Alone, a client sends 3 acquires, 2 renewals and 3 releases. On the average half of the
-    // others ask the first server after each release.
+    // others ask the first server after each release. In virtual time each run has the same
+    // figures.
     constexpr int clients = 100;
-    const auto most = std::size_t{8} + clients;
+    constexpr std::size_t most = 8 + clients / 2 + 10;
     const auto usual = cost_among(clients);
     MESSAGE(usual << " commands for each grant");
     CHECK(usual < most);
     const auto loud = cost_among(clients, {.publishes_failures = true});
     MESSAGE(loud << " if a failed attempt tells of its releases");
-    CHECK(loud > usual);
+    CHECK(loud > most);
 }

@@ -213,6 +213,7 @@ std::string redis_server::subscribe(peer& by, const std::string& verb, const std
 }
 
 void redis_server::publish(const std::string& channel) {
+    ++told;
     for (auto& [number, one] : peers_)
         if (one.channels.contains(channel)) one.link->reply(list({"message", channel, "free"}));
 }

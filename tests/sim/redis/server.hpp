@@ -52,6 +52,7 @@ public:
 
     std::string password;
     std::size_t commands = 0; ///< that were scripts
+    std::size_t told = 0;     ///< releases
 
 private:
     using words = std::vector<redis::rules::reply>;
