@@ -135,10 +135,17 @@ CO_TEST("a counter of fencing tokens that is none is an error, and no lock is ta
         (*s.call[0])({"SET", counter, text});
         const auto a = ask(s.lock);
         co_await finished(a);
-        CHECK(a->error == errc::auth_failed);
+        CHECK(a->error == errc::unsuitable_server);
         CHECK_MESSAGE(log.has("the counter of fencing tokens is not a number"), log.text());
+        CHECK_MESSAGE(log.has("has written to " + counter), log.text());
         CHECK(s.value().empty());
     }
+    (*s.call[0])({"DEL", counter});
+    (*s.call[0])({"RPUSH", counter, "x"});
+    const auto other_type = ask(s.lock);
+    co_await finished(other_type);
+    CHECK(other_type->error == errc::unsuitable_server);
+    CHECK(s.value().empty());
     (*s.call[0])({"DEL", counter});
     const auto b = ask(s.lock);
     co_await granted(b);

@@ -213,16 +213,16 @@ TEST_CASE_FIXTURE(lock_harness, "when a command in a script fails, no key is lef
     SUBCASE("the counter is no number") {
         for (const auto* text : {"abc", "nan", "inf", "-1", "1e300", ""}) {
             call({"SET", keys.counter, text});
-            CHECK(acquire("v").what == kind::denied);
+            CHECK(acquire("v").what == kind::spoilt);
             CHECK(acquire("v").text.find("is not a number: " + keys.counter) != std::string::npos);
-            CHECK(renew("v").what == kind::denied);
+            CHECK(renew("v").what == kind::spoilt);
             CHECK(nothing_set());
         }
     }
     SUBCASE("the counter has another type") {
         call({"DEL", keys.counter});
         call({"HSET", keys.counter, "a", "b"});
-        CHECK(acquire("v").what == kind::denied);
+        CHECK(acquire("v").what == kind::spoilt);
         CHECK(nothing_set());
     }
     SUBCASE("the memory is full") {

@@ -270,6 +270,7 @@ TEST_CASE("what keeps a client from a lock is what a quorum cannot do without") 
     CHECK(obstacle_in(refusals{denied}) == obstacle::denied);
     CHECK(obstacle_in(refusals{mismatch}) == obstacle::mismatch);
     CHECK(obstacle_in(refusals{replica}) == obstacle::unsuitable);
+    CHECK(obstacle_in(refusals{said(kind::spoilt)}) == obstacle::unsuitable);
     CHECK(obstacle_in(refusals{taken, {}, denied}) == obstacle::taken);
     CHECK(obstacle_in(refusals{{}, {}, denied}) == obstacle::servers);
     CHECK(obstacle_in(refusals{{}, replica, denied}) == obstacle::unsuitable);
@@ -285,6 +286,7 @@ TEST_CASE("an administrator hears of a server that refuses, but not of a lock th
     };
     CHECK(text_of(kind::refused) == "refuses a request: OOM");
     CHECK(text_of(kind::denied) == "refuses a request: OOM");
+    CHECK(text_of(kind::spoilt) == "refuses a request: OOM");
     CHECK(text_of(kind::mismatch).find("other options (OOM)") != std::string::npos);
     CHECK(text_of(kind::young).find("no lock for 5 ms") != std::string::npos);
     CHECK_FALSE(text_of(kind::replica).empty());

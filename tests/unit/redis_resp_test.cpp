@@ -1,6 +1,7 @@
 // What is sent to a Redis server, and what it answers, byte by byte.
 
 #include "redis/rules/resp.hpp"
+#include "redis/rules/scripts.hpp"
 
 #include <doctest/doctest.h>
 
@@ -111,4 +112,71 @@ TEST_CASE("many replies in one piece are read in their order") {
     const auto all = replies_in(bytes, bytes.size());
     REQUIRE(all.size() == 100'000);
     CHECK(all[99'999].number == 99'999);
+}
+
+// --- the replies of the scripts ---
+
+namespace {
+
+answer answer_of(const std::vector<std::string>& items) {
+    reply said;
+    said.what = kind::list;
+    for (const auto& one : items)
+        said.items.push_back(text(one));
+    return read_answer(said);
+}
+
+} // namespace
+
+TEST_CASE("the reply of a script is its word, the server's clock, and what belongs to the word") {
+    const auto granted = answer_of({"granted", "17", "9007199254740992"});
+    CHECK(granted.what == answer::kind::granted);
+    CHECK(granted.clock.count() == 17);
+    CHECK(granted.token == 9'007'199'254'740'992);
+    const auto taken = answer_of({"taken", "17", "-1", "redis-py"});
+    CHECK(taken.what == answer::kind::taken);
+    CHECK(taken.left.count() == -1);
+    CHECK(taken.holder == "redis-py");
+    CHECK(answer_of({"young", "17", "5"}).left.count() == 5);
+    CHECK(answer_of({"gone"}).what == answer::kind::gone);
+}
+
+TEST_CASE("a reply that no script gives is not believed") {
+    const std::vector<std::vector<std::string>> all{
+        {},
+        {"GRANTED", "17", "1"},
+        {"granted"},
+        {"granted", "17"},
+        {"granted", "17", ""},
+        {"granted", "17", "0"},
+        {"granted", "17", "-5"},
+        {"granted", "17", "1x"},
+        {"granted", "17", " 1"},
+        {"granted", "17", "9007199254740993"},
+        {"granted", "17", "99999999999999999999"},
+        {"granted", "", "1"},
+        {"granted", "-1", "1"},
+        {"taken", "17"},
+        {"taken", "17", "nil", "value"},
+        {"taken", "17", "-3", "value"},
+        {"young", "17"},
+        {"young", "17", "-1"},
+        {"renewed", "17"},
+        {"renewed", "17", "-1"},
+        {"set", "17"},
+        {"replica"},
+        {"mismatch", "soon", "60000", "3"},
+    };
+    for (const auto& items : all) {
+        const auto said = answer_of(items);
+        CHECK_MESSAGE(said.what == answer::kind::refused, items.size());
+        CHECK(said.text == "an unexpected reply");
+        CHECK(said.token == 0);
+        CHECK(said.left.count() == 0);
+    }
+}
+
+TEST_CASE("the longest time is one that a duration can have") {
+    const std::chrono::nanoseconds left = answer_of({"taken", "17", "9007199254740992", "x"}).left;
+    CHECK(left > std::chrono::hours(24 * 365));
 }

@@ -40,9 +40,9 @@ class [[gnu::visibility("default")]] mutex;
 /// suffice (of an ACL user: the commands EVALSHA, EVAL, SCRIPT|LOAD, SUBSCRIBE, UNSUBSCRIBE,
 /// PUBLISH, PING, INFO, TIME, GET, SET, DEL, PTTL, PEXPIRE, HSET, HMGET, with a database SELECT,
 /// and the keys and channels: `<name>`, `paddock:token:<name>`, `paddock:server`,
-/// `paddock:free:<name>`), or another program has spoilt the counter; `errc::unsuitable_server` as
-/// client::connect(); `errc::closed`. Servers that cannot be reached, load their data or have no
-/// memory left are not an error: lock() waits for them, and try_lock() completes with
+/// `paddock:free:<name>`); `errc::unsuitable_server` as client::connect(), and when another program
+/// has written to the counter; `errc::closed`. Servers that cannot be reached, load their data or
+/// have no memory left are not an error: lock() waits for them, and try_lock() completes with
 /// `errc::not_connected`. The log says what servers refuse.
 ///
 /// Everything else: see any_mutex.

@@ -191,8 +191,21 @@ void lock_line::give(const std::shared_ptr<key_holder>& holder) {
     }
 }
 
+/// Redis does not say which key is of another type.
+void lock_line::complain_about_spoilt_keys() const {
+    const auto& all = attempt_->refusals();
+    const auto is_spoilt = [](const auto& one) {
+        return one && one->what == rules::answer::kind::spoilt;
+    };
+    if (std::any_of(all.begin(), all.end(), is_spoilt))
+        core_.trouble(trouble_kind::permission,
+                      "the lock " + keys_.name + " cannot be had: another program has written to " +
+                          keys_.counter + ", or to paddock:server");
+}
+
 void lock_line::refused() {
     obstacle_ = core_.obstacle_in(attempt_->refusals());
+    complain_about_spoilt_keys();
     grants_in_a_row_ = 0;
     drop_completed();
     if (const auto why = error_of(*obstacle_)) return fail_all(why);

@@ -70,6 +70,7 @@ private:
     void grant();
     void give(const std::shared_ptr<key_holder>& holder);
     void refused();
+    void complain_about_spoilt_keys() const;
     void fail_all(error_code why);
     void drop_completed();
     void sleep(boot_clock::duration time, stage how);

@@ -44,7 +44,7 @@ attempt::requests attempt::answered(int server, const answer& said, time_point s
     } else {
         // An error may have come after the key was set.
         has_key_[n] = said.what == answer::kind::refused || said.what == answer::kind::denied ||
-                      said.what == answer::kind::set;
+                      said.what == answer::kind::spoilt || said.what == answer::kind::set;
         refuse(server, said);
         first_is_taken_ = one_first_ && count(stage::idle) > 0 && said.what == answer::kind::taken;
         if (first_is_taken_) return fail();

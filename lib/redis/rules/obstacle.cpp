@@ -19,6 +19,7 @@ obstacle meaning_of(const std::optional<answer>& refusal) noexcept {
         return obstacle::mismatch;
     case kind::denied:
         return obstacle::denied;
+    case kind::spoilt:
     case kind::replica:
         return obstacle::unsuitable;
     default:
@@ -46,6 +47,7 @@ std::string complaint_about(const answer& said) {
     switch (said.what) {
     case kind::refused:
     case kind::denied:
+    case kind::spoilt:
         return "refuses a request: " + said.text;
     case kind::mismatch:
         return "is used by clients with other options (" + said.text +

@@ -13,8 +13,9 @@ enum class obstacle {
     servers,    ///< too few servers can be reached, and serve: try again later
     taken,      ///< another client may have the lock
     mismatch,   ///< the clients of these servers use another deployment
-    denied,     ///< the credentials or their rights do not suffice, or the name is used otherwise
-    unsuitable, ///< too many servers are no masters, or must not be used for locks
+    denied,     ///< the credentials or their rights do not suffice
+    unsuitable, ///< too many servers are no masters, must not be used for locks, or have spoilt
+                ///< keys
 };
 
 /// `refusals` has what each server answered instead of a vote, and nothing for a server that did

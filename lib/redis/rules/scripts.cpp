@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
+#include <charconv>
+#include <optional>
+#include <system_error>
 #include <utility>
 
 namespace paddock::redis::rules {
@@ -103,12 +105,12 @@ std::string digits(milliseconds time) { return std::to_string(time.count()); }
 /// rights to a command have no name there. A connection says itself that AUTH is refused, which has
 /// no name of its own in every version, either.
 answer::kind kind_of_error(std::string_view text) noexcept {
-    constexpr std::array<std::string_view, 6> for_good{
-        "NOAUTH",    "WRONGPASS",    "NOPERM",
-        "WRONGTYPE", "refuses AUTH", "The user executing the script can't"};
+    constexpr std::array<std::string_view, 5> for_good{
+        "NOAUTH", "WRONGPASS", "NOPERM", "refuses AUTH", "The user executing the script can't"};
     if (text.starts_with("NOSCRIPT")) return answer::kind::unknown_script;
     const auto is_in_text = [&](std::string_view name) { return text.find(name) != text.npos; };
     if (std::any_of(for_good.begin(), for_good.end(), is_in_text)) return answer::kind::denied;
+    if (is_in_text("WRONGTYPE")) return answer::kind::spoilt;
     return answer::kind::refused;
 }
 
@@ -124,14 +126,58 @@ constexpr std::array<std::pair<std::string_view, answer::kind>, 9> words{{
     {"mismatch", answer::kind::mismatch},
 }};
 
+/// Up to here Lua counts exactly, and so many microseconds fit into a duration of nanoseconds.
+constexpr std::int64_t largest = 9'007'199'254'740'992;
+constexpr milliseconds longest =
+    std::chrono::duration_cast<milliseconds>(std::chrono::microseconds(largest));
+
 /// Every item of a script's reply is a string.
-std::int64_t number_in(const reply& said, std::size_t n) {
-    if (n >= said.items.size()) return 0;
-    return std::strtoll(said.items[n].text.c_str(), nullptr, 10);
+std::optional<std::int64_t> number_in(const reply& said, std::size_t n, std::int64_t least) {
+    if (n >= said.items.size()) return {};
+    const auto& text = said.items[n].text;
+    std::int64_t out = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), out);
+    if (fault != std::errc() || end != text.data() + text.size()) return {};
+    if (out < least || out > largest) return {};
+    return out;
 }
 
 std::string text_in(const reply& said, std::size_t n) {
     return n < said.items.size() ? said.items[n].text : std::string();
+}
+
+/// What stands behind the word. False: it is not complete.
+bool read_details(const reply& said, answer& out) {
+    using kind = answer::kind;
+    switch (out.what) {
+    case kind::released:
+    case kind::gone:
+        return true;
+    case kind::mismatch:
+        out.text = "max_ttl " + text_in(said, 2) + " ms, servers " + text_in(said, 3);
+        break;
+    case kind::granted: {
+        const auto token = number_in(said, 2, 1);
+        if (!token) return false;
+        out.token = *token;
+        break;
+    }
+    case kind::renewed:
+    case kind::set:
+    case kind::taken:
+    case kind::young: {
+        const auto left = number_in(said, 2, out.what == kind::taken ? -2 : 0);
+        if (!left) return false;
+        out.left = std::min(milliseconds(*left), longest);
+        out.holder = text_in(said, 3);
+        break;
+    }
+    default:
+        break;
+    }
+    const auto clock = number_in(said, 1, 1);
+    if (clock) out.clock = std::chrono::microseconds(*clock);
+    return clock.has_value();
 }
 
 } // namespace
@@ -192,19 +238,12 @@ answer read_answer(const reply& said) {
     const auto word = text_in(said, 0);
     const auto* const found = std::find_if(words.begin(), words.end(),
                                            [&](const auto& one) { return one.first == word; });
-    if (found == words.end()) {
-        out.text = "an unexpected reply";
-        return out;
+    if (found != words.end()) {
+        out.what = found->second;
+        if (read_details(said, out)) return out;
+        out = {};
     }
-    out.what = found->second;
-    out.clock = std::chrono::microseconds(number_in(said, 1));
-    if (out.what == answer::kind::granted)
-        out.token = number_in(said, 2);
-    else
-        out.left = milliseconds(number_in(said, 2));
-    if (out.what == answer::kind::taken) out.holder = text_in(said, 3);
-    if (out.what == answer::kind::mismatch)
-        out.text = "max_ttl " + text_in(said, 2) + " ms, servers " + text_in(said, 3);
+    out.text = "an unexpected reply";
     return out;
 }
 

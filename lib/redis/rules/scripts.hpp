@@ -75,6 +75,7 @@ struct answer {
         mismatch, ///< the clients of this server use another deployment: `text`
         refused,  ///< an error, such as LOADING, OOM, MISCONF: `text`
         denied,   ///< an error that time does not heal: the credentials, or their rights: `text`
+        spoilt,   ///< the counter of fencing tokens, or the marker, is something else: `text`
         unknown_script,
     };
 
@@ -90,6 +91,7 @@ struct answer {
     friend bool operator==(const answer&, const answer&) = default;
 };
 
+/// A reply that no script gives is `refused`: whether anything was done is unknown.
 answer read_answer(const reply& said);
 
 } // namespace paddock::redis::rules
