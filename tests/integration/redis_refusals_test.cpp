@@ -107,6 +107,19 @@ CO_TEST("a waiter who may not listen is granted the lock all the same") {
     co_await unlocked(b);
 }
 
+CO_TEST("the log says once that a user may not tell of a release, which counts") {
+    redis_trouble t(executor);
+    make_user(*t.call(), "worker", {"resetchannels"});
+    redis::client client(executor, url_as("worker:secret", t.own[0].port()), t.options);
+    const redis::mutex lock(client, t.s->name);
+    for (int n = 0; n < 2; ++n) {
+        const auto a = ask(lock);
+        co_await granted(a);
+        co_await unlocked(a);
+    }
+    CHECK_MESSAGE(t.log.count("of a release") == 1, t.log.text());
+}
+
 CO_TEST("wrong credentials are refused") {
     redis_trouble t(executor);
     const auto port = t.own[0].port();

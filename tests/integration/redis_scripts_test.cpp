@@ -77,7 +77,9 @@ TEST_CASE_FIXTURE(lock_harness,
     acquire("v");
     CHECK(call.run(script::release, release_words(keys, "v", false)).what == kind::released);
     acquire("w");
-    CHECK(release("w").what == kind::released);
+    const auto told = release("w");
+    CHECK(told.what == kind::released);
+    CHECK(told.text == "");
     // The reply to PING stands behind all messages before it.
     const auto first = listener({"PING"});
     REQUIRE(first.items.size() == 3);
@@ -263,7 +265,10 @@ TEST_CASE_FIXTURE(lock_harness,
     CHECK(release("v").what == kind::released);
     as({"~a{b}c", "~paddock:*", "+@all", "resetchannels"});
     CHECK(acquire("v").what == kind::granted);
-    CHECK(release("v").what == kind::released);
+    const auto untold = release("v");
+    CHECK(untold.what == kind::released);
+    CHECK_FALSE(untold.text.empty());
+    CHECK(root({"EXISTS", keys.name}).number == 0);
 }
 
 TEST_CASE_FIXTURE(lock_harness, "a script that the server does not know") {

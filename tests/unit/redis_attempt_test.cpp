@@ -290,7 +290,9 @@ TEST_CASE("an administrator hears of a server that refuses, but not of a lock th
     CHECK(text_of(kind::mismatch).find("other options (OOM)") != std::string::npos);
     CHECK(text_of(kind::young).find("no lock for 5 ms") != std::string::npos);
     CHECK_FALSE(text_of(kind::replica).empty());
-    for (const auto good : {kind::granted, kind::renewed, kind::set, kind::taken, kind::released,
-                            kind::gone, kind::unknown_script})
+    CHECK(text_of(kind::released).find("of a release: OOM") != std::string::npos);
+    CHECK(complaint_about(said(kind::released)).empty());
+    for (const auto good :
+         {kind::granted, kind::renewed, kind::set, kind::taken, kind::gone, kind::unknown_script})
         CHECK(text_of(good).empty());
 }

@@ -57,6 +57,9 @@ std::string complaint_about(const answer& said) {
                std::to_string(said.left.count()) + " ms";
     case kind::replica:
         return "is no master";
+    case kind::released:
+        if (said.text.empty()) return {};
+        return "does not tell the clients that wait of a release: " + said.text;
     default:
         return {};
     }

@@ -90,7 +90,8 @@ return {done, digits(now), digits(young)}
 constexpr std::string_view release = R"(
 if redis.pcall('GET', KEYS[1]) ~= ARGV[1] then return {'gone'} end
 redis.call('DEL', KEYS[1])
-if ARGV[2] ~= '' then redis.pcall('PUBLISH', ARGV[2], 'free') end
+local told = ARGV[2] ~= '' and redis.pcall('PUBLISH', ARGV[2], 'free')
+if type(told) == 'table' then return {'released', told.err} end
 return {'released'}
 )";
 
@@ -151,6 +152,8 @@ bool read_details(const reply& said, answer& out) {
     using kind = answer::kind;
     switch (out.what) {
     case kind::released:
+        out.text = text_in(said, 1);
+        return true;
     case kind::gone:
         return true;
     case kind::mismatch:
