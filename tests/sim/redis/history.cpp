@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <set>
 #include <utility>
 
 namespace paddock::test::sim {
@@ -16,15 +17,22 @@ namespace {
 constexpr std::size_t too_many_steps = 2'000'000;
 constexpr auto patience = 3min; ///< of the callers, once all faults have ended
 
-/// The last two come after a command of the script.
-constexpr std::array<redis_server::refusal, 6> refusals_of_redis{{
-    {.text = "MISCONF Redis is configured to save RDB snapshots"},
-    {.text = "NOREPLICAS Not enough good replicas to write."},
-    {.text = "BUSY Redis is busy running a script."},
-    {.text = "OOM command not allowed when used memory > 'maxmemory'.", .spares_releases = true},
-    {.text = "ERR Error running script", .is_done = true},
-    {.text = "OOM script: command not allowed", .spares_releases = true, .is_done = true},
-}};
+redis_server::refusal random_refusal(dice& chance) {
+    using redis::rules::script;
+    const std::set<script> writing{script::acquire, script::renew};
+    const std::set<script> all{script::acquire, script::renew, script::release};
+    const std::array<redis_server::refusal, 6> clean{{
+        {"MISCONF Redis is configured to save RDB snapshots", all},
+        {"NOREPLICAS Not enough good replicas to write.", all},
+        {"BUSY Redis is busy running a script.", all},
+        {"OOM command not allowed when used memory > 'maxmemory'.", writing},
+        {"ERR Error running script", {script::renew}},
+        {"ERR Error running script", {script::release}},
+    }};
+    auto out = chance.any_of(clean);
+    out.is_done = chance.one_in(2);
+    return out;
+}
 
 std::size_t number_of_servers(dice& chance) {
     constexpr std::array<std::size_t, 6> sizes{1, 1, 3, 3, 3, 5};
@@ -211,7 +219,8 @@ void redis_history::befall(trouble what) {
         return server.model().set_by_others(time_.now(), "a stranger", 1ms + max_ttl_ / 4,
                                             chance_.any_of(locks_));
     case refusals:
-        return server.refuse_scripts(chance_.any_of(refusals_of_redis), soon());
+        return server.refuse_scripts(random_refusal(chance_),
+                                     chance_.one_in(4) ? chance_.between(0ms, max_ttl_) : soon());
     case flushes:
         told(server.name() + " forgets its scripts");
         return server.flush_scripts();
@@ -313,7 +322,6 @@ void redis_history::calm_down() {
     check_quiet();
     for (const auto& one : processes_)
         part_with(*one);
-    check_losers();
     if (troubles_[steps]) return; // keys live longer
     step_until(time_.now() + max_ttl_ * 5 / 4);
     for (std::size_t n = 0; n < net_.size(); ++n)
@@ -331,16 +339,6 @@ void redis_history::check_quiet() {
     if (!std::all_of(net_.links().begin(), net_.links().end(), healthy)) return;
     for (std::size_t n = 0; n < net_.size(); ++n)
         must(net_.server(n).model().keys(time_.now()) == 0, "a key is left behind");
-}
-
-/// Of the attempts of one call at most one has keys for which others wait.
-void redis_history::check_losers() {
-    if (!untroubled()) return;
-    std::size_t calls = 0;
-    for (const auto& one : processes_)
-        calls += one->calls();
-    for (std::size_t n = 0; n < net_.size(); ++n)
-        must(net_.server(n).told <= calls, "an attempt that has lost tells of its release");
 }
 
 /// It closes its client in the middle of its work.

@@ -64,7 +64,6 @@ private:
     void lose_data(redis_server& of);
     void calm_down();
     void check_quiet();
-    void check_losers();
     void part_with(redis_process& chosen);
     void step();
     void step_until(time_point end);

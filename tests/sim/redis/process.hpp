@@ -58,7 +58,6 @@ public:
     event_loop& loop() noexcept { return *loop_; }
     bool idle() const noexcept { return under_way_ == 0; }
     bool left() const noexcept { return left_; }
-    std::size_t calls() const noexcept { return calls_.size(); } ///< so far
     std::string story() const;
 
 private:

@@ -151,9 +151,8 @@ std::string redis_server::run(peer& by, const words& command, bool by_text) {
     };
     if (!known_scripts_[which]) refuses("unknown script");
     if (!known_scripts_[which]) return "-NOSCRIPT No matching script. Please use EVAL.\r\n";
-    const bool is_release = which == static_cast<std::size_t>(redis::rules::script::release);
-    if (refuses_until_ <= now() || (is_release && refusal_.spares_releases))
-        return call(by, which, command);
+    const auto what = static_cast<redis::rules::script>(which);
+    if (refuses_until_ <= now() || !refusal_.of.contains(what)) return call(by, which, command);
     if (refusal_.is_done) call(by, which, command);
     refuses(refusal_.text);
     return std::string("-") + refusal_.text + "\r\n";
@@ -213,7 +212,6 @@ std::string redis_server::subscribe(peer& by, const std::string& verb, const std
 }
 
 void redis_server::publish(const std::string& channel) {
-    ++told;
     for (auto& [number, one] : peers_)
         if (one.channels.contains(channel)) one.link->reply(list({"message", channel, "free"}));
 }

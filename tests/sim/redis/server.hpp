@@ -18,10 +18,10 @@ namespace paddock::test::sim {
 /// One simulated server: speaks RESP with its clients, and runs the three scripts.
 class redis_server {
 public:
-    /// An error, and what it leaves.
+    /// An error, which these scripts get, and what it leaves.
     struct refusal {
         const char* text;
-        bool spares_releases = false;
+        std::set<redis::rules::script> of;
         bool is_done = false; ///< the script is executed, and the error comes after that
     };
 
@@ -52,7 +52,6 @@ public:
 
     std::string password;
     std::size_t commands = 0; ///< that were scripts
-    std::size_t told = 0;     ///< releases
 
 private:
     using words = std::vector<redis::rules::reply>;
