@@ -244,6 +244,12 @@ TEST_CASE("after a split vote the pauses double, and one server is asked first")
         longest = std::max(longest, plan.sleep);
     }
     CHECK(longest > 900ms);
+    calls.granted();
+    stepped_attempt a(3);
+    a.start();
+    a.hear(0, said(kind::taken, 30s, lock_value(30s, "a")));
+    a.hear(1, said(kind::taken, 30s, lock_value(30s, "b")));
+    CHECK(calls.after(a, 10ms, 1'000'000'000'019).sleep < 20ms);
 }
 
 TEST_CASE("the other servers are asked when the first one is silent") {

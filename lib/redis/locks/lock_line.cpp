@@ -169,6 +169,7 @@ void lock_line::conclude() {
 
 void lock_line::grant() {
     obstacle_.reset();
+    pace_.granted();
     drop_completed();
     const auto by = calls_.empty() ? std::nullopt : calls_.front()->by();
     const auto holder =

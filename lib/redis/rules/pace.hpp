@@ -27,6 +27,8 @@ public:
 
     /// After an attempt has failed. `round_trip` is how long an answer takes, `random` any number.
     plan after(const attempt& failed, boot_clock::duration round_trip, std::uint64_t random);
+    /// An attempt has succeeded.
+    void granted() noexcept { splits_ = 0; }
 
 private:
     boot_clock::duration sleep_behind(const std::vector<const answer*>& same, std::size_t needed,

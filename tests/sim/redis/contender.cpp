@@ -116,6 +116,7 @@ void redis_contender::slept() { ask(one_first_next_); }
 void redis_contender::hold() {
     ++step_;
     state_ = state::holding;
+    pace_.granted();
     votes_ = attempt_->votes();
     token_ = attempt_->token();
     valid_until_ = votes_->valid_until();
