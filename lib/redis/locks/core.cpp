@@ -77,6 +77,7 @@ struct core::place final : server_listener {
             refusal->what = rules::answer::kind::replica; // it must not be used
         owner.trouble(trouble_kind::permission, name() + " cannot be used: " + fault);
         owner.tell_connect_waiters();
+        owner.tell_lines([](lock_line& one) { one.on_refused(); });
     }
 
     /// An administrator hears of a lasting refusal, but not of each.

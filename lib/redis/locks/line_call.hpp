@@ -9,6 +9,7 @@
 #include <paddock/guard.hpp>
 #include <paddock/recursive_mutex.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,6 +31,8 @@ public:
               kind how)
         : lock_call(std::move(client), std::move(h), how), terms_(std::move(terms)) {}
 
+    std::uint64_t number = 0; ///< in its line
+
     const std::optional<owner>& by() const noexcept { return terms_.by; }
     /// The lock is held with these keys: makes the guard.
     void granted(const std::shared_ptr<key_holder>& keys) {
@@ -47,7 +50,7 @@ private:
         line_->join(std::static_pointer_cast<line_call>(shared_from_this()));
     }
     void abandoned() override {
-        if (line_) line_->leave();
+        if (line_) line_->leave(*this);
     }
 
     const line_terms terms_;

@@ -8,7 +8,6 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
-#include <iterator>
 #include <utility>
 
 namespace paddock::redis::detail {
@@ -51,7 +50,8 @@ void lock_line::join(std::shared_ptr<line_call> call) {
     if (call->by() && has_lost_guards(*call->by())) return call->fail(errc::lock_lost);
     if (held && call->by() && call->by() == own->by()) return call->granted(own);
     if (call->immediate() && (held || !calls_.empty())) return call->finish({}, guard());
-    calls_.push_back(std::move(call));
+    call->number = ++last_call_;
+    calls_.emplace(call->number, std::move(call));
     proceed();
 }
 
@@ -63,13 +63,8 @@ bool lock_line::has_lost_guards(owner by) const {
     return lost_by_owner(holder_) || std::any_of(lost_.begin(), lost_.end(), lost_by_owner);
 }
 
-void lock_line::drop_completed() {
-    std::erase_if(calls_, [](const auto& one) { return !one->open(); });
-}
-
-void lock_line::leave() {
-    drop_completed();
-    if (!calls_.empty()) return;
+void lock_line::leave(const line_call& call) {
+    if (calls_.erase(call.number) == 0 || !calls_.empty()) return;
     if (stage_ == stage::attempting) return give_up();
     stage_ = stage::idle;
     settle();
@@ -82,7 +77,6 @@ bool lock_line::may_be_taken() const {
 }
 
 void lock_line::proceed() {
-    drop_completed();
     if (calls_.empty()) return settle();
     const auto own = holder_.lock();
     if (stage_ == stage::idle && !(own && own->holds()))
@@ -170,8 +164,7 @@ void lock_line::conclude() {
 void lock_line::grant() {
     obstacle_.reset();
     pace_.granted();
-    drop_completed();
-    const auto by = calls_.empty() ? std::nullopt : calls_.front()->by();
+    const auto by = calls_.empty() ? std::nullopt : calls_.begin()->second->by();
     const auto holder =
         std::make_shared<key_holder>(core_.shared_from_this(), shared_from_this(), keys_, value_,
                                      attempt_->votes(), fencing_token{attempt_->token(), 0}, by);
@@ -182,14 +175,16 @@ void lock_line::grant() {
 
 void lock_line::give(const std::shared_ptr<key_holder>& holder) {
     const auto& by = holder->by();
-    std::vector<std::shared_ptr<line_call>> granted{calls_.front()};
+    std::vector<std::shared_ptr<line_call>> granted{calls_.begin()->second};
+    calls_.erase(calls_.begin());
     if (by) // the owner's other calls have the lock as well
-        std::copy_if(calls_.begin() + 1, calls_.end(), std::back_inserter(granted),
-                     [&](const auto& one) { return one->by() == by; });
-    for (const auto& one : granted) {
-        std::erase(calls_, one);
+        std::erase_if(calls_, [&](const auto& one) {
+            const bool same = one.second->by() == by;
+            if (same) granted.push_back(one.second);
+            return same;
+        });
+    for (const auto& one : granted)
         one->granted(holder);
-    }
 }
 
 /// Redis does not say which key is of another type.
@@ -208,17 +203,19 @@ void lock_line::refused() {
     obstacle_ = core_.obstacle_in(attempt_->refusals());
     complain_about_spoilt_keys();
     grants_in_a_row_ = 0;
-    drop_completed();
     if (const auto why = error_of(*obstacle_)) return fail_all(why);
     const auto plan = pace_.after(*attempt_, core_.round_trip(), core_.env().random());
     one_first_next_ = plan.one_first;
-    if (!calls_.empty() && calls_.front()->immediate()) {
-        const auto call = std::move(calls_.front());
-        calls_.pop_front();
+    if (!calls_.empty() && calls_.begin()->second->immediate()) {
+        const auto call = calls_.extract(calls_.begin()).mapped();
         call->finish(call->why_not_in_time(), guard());
     }
     if (calls_.empty()) return settle();
     listen();
+    if (obstacle_ == rules::obstacle::servers && !core_.connected()) {
+        stage_ = stage::sleeping; // until it hears of a server: many lines cost nothing meanwhile
+        return;
+    }
     if (!released_meanwhile()) return sleep(plan.sleep, stage::sleeping);
     one_first_next_ = true;
     sleep({}, stage::sleeping);
@@ -231,9 +228,13 @@ bool lock_line::released_meanwhile() const {
     return false;
 }
 
-void lock_line::fail_all(error_code why) {
-    for (const auto& one : std::exchange(calls_, {}))
+void lock_line::fail_calls(error_code why) {
+    for (const auto& [number, one] : std::exchange(calls_, {}))
         one->fail(why);
+}
+
+void lock_line::fail_all(error_code why) {
+    fail_calls(why);
     settle();
 }
 
@@ -259,17 +260,20 @@ void lock_line::on_message(int server) {
 void lock_line::on_reachable(int server) {
     if (stage_ == stage::attempting && core_.voters()[static_cast<std::size_t>(server)])
         return carry_out(attempt_->reachable(server));
+    on_refused();
+}
+
+void lock_line::on_refused() {
     if (stage_ == stage::sleeping && obstacle_ == rules::obstacle::servers) wake(false);
 }
 
 bool lock_line::pass_on(const key_holder& released) {
-    drop_completed();
     const bool lasts = released.valid_until() - core_.now() >= core_.least_validity();
     if (calls_.empty() || stage_ != stage::idle || holder_.lock().get() != &released || !lasts ||
         grants_in_a_row_ + 1 >= most_grants_in_a_row)
         return false;
     ++grants_in_a_row_;
-    const auto next = std::make_shared<key_holder>(released, calls_.front()->by());
+    const auto next = std::make_shared<key_holder>(released, calls_.begin()->second->by());
     holder_ = next;
     give(next);
     return true;
@@ -280,7 +284,6 @@ void lock_line::hold_ended(const key_holder& of) {
     if (holder_.lock().get() != &of) return settle();
     if (of.has_lost_guards()) lost_.push_back(holder_);
     holder_.reset();
-    drop_completed();
     if (stage_ != stage::idle || calls_.empty() || ++grants_in_a_row_ < most_grants_in_a_row)
         return proceed();
     grants_in_a_row_ = 0;
@@ -309,8 +312,7 @@ void lock_line::on_unused() {
 void lock_line::close(error_code why) {
     timer_.reset(); // a guard can keep the line alive after its execution context
     listens_ = false;
-    for (const auto& one : std::exchange(calls_, {}))
-        one->fail(why);
+    fail_calls(why);
     if (std::exchange(stage_, stage::idle) == stage::attempting) release(attempt_->give_up());
     if (const auto own = holder_.lock()) own->close(why);
 }

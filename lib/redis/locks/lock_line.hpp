@@ -10,7 +10,7 @@
 #include <paddock/recursive_mutex.hpp>
 
 #include <cstdint>
-#include <deque>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,7 +32,7 @@ public:
 
     void join(std::shared_ptr<line_call> call);
     /// A call was completed otherwise.
-    void leave();
+    void leave(const line_call& call);
     /// Whether another hold has the lock, according to the latest information; without any, whether
     /// the servers are there to say so.
     bool may_be_taken() const;
@@ -43,6 +43,8 @@ public:
     /// The lock was released on this server, or may have been.
     void on_message(int server);
     void on_reachable(int server);
+    /// A server must not be used; perhaps too few are left.
+    void on_refused();
 
     // From the holder.
     /// No guard has it any more. True: the next call has its keys now, without a request.
@@ -54,7 +56,7 @@ private:
     enum class stage {
         idle,
         attempting,
-        sleeping, ///< until a release, or the time of the next attempt
+        sleeping, ///< until a release, a server that is back, or the time of the next attempt
         yielding, ///< other clients may have the lock first
     };
 
@@ -71,8 +73,8 @@ private:
     void give(const std::shared_ptr<key_holder>& holder);
     void refused();
     void complain_about_spoilt_keys() const;
+    void fail_calls(error_code why);
     void fail_all(error_code why);
-    void drop_completed();
     void sleep(boot_clock::duration time, stage how);
     void wake(bool one_first);
     bool released_meanwhile() const;
@@ -86,7 +88,8 @@ private:
 
     core& core_;
     const rules::lock_keys keys_;
-    std::deque<std::shared_ptr<line_call>> calls_;
+    std::map<std::uint64_t, std::shared_ptr<line_call>> calls_; ///< by their numbers; all are open
+    std::uint64_t last_call_ = 0;
     std::weak_ptr<key_holder> holder_;            ///< of the latest grant
     std::vector<std::weak_ptr<key_holder>> lost_; ///< with guards that are not released
     stage stage_ = stage::idle;
