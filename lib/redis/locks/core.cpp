@@ -14,9 +14,6 @@ namespace {
 /// How long close() waits for the confirmation of the releases.
 constexpr std::chrono::seconds longest_close{1};
 
-/// Between two lines of the log about refusals of one kind.
-constexpr std::chrono::seconds complaint_pause{10};
-
 connection_limits limits_of(const client_options& options) {
     connection_limits limits;
     limits.unsent_bytes = options.max_bytes_queued;
@@ -83,21 +80,17 @@ struct core::place final : server_listener {
     /// An administrator hears of a lasting refusal, but not of each.
     void complain_about(const rules::answer& said) {
         const auto complaint = rules::complaint_about(said);
-        if (complaint.empty() || (told == said.what && owner.now() < told_at + complaint_pause))
-            return;
-        told = said.what;
-        told_at = owner.now();
+        if (complaint.empty()) return;
         const bool heals =
             said.what == rules::answer::kind::young || said.what == rules::answer::kind::refused;
-        owner.trouble(heals ? trouble_kind::slowness : trouble_kind::permission,
-                      name() + ' ' + complaint);
+        const auto kind = heals ? trouble_kind::slowness : trouble_kind::permission;
+        if (complaints.allows(kind, owner.now())) owner.trouble(kind, name() + ' ' + complaint);
     }
 
     core& owner;
     const int index;
     const rules::server where;
-    std::optional<rules::answer::kind> told; ///< the latest complaint
-    time_point told_at{};
+    paddock::rules::trouble_limit complaints;
     std::unique_ptr<server> link;         ///< null before start(), and after the end
     std::optional<rules::answer> refusal; ///< why the server cannot be used
     rules::server_clock clock;

@@ -9,6 +9,7 @@
 #include "redis/rules/server_clock.hpp"
 #include "redis/rules/url.hpp"
 #include "redis/rules/votes.hpp"
+#include "rules/trouble_limit.hpp"
 
 #include <paddock/redis/client.hpp>
 
