@@ -1,5 +1,6 @@
 // Redis servers that must not be used for locks, clients that do not agree, and keys of others.
 
+#include "support/played_redis.hpp"
 #include "support/redis_faults_harness.hpp"
 
 #include <doctest/doctest.h>
@@ -59,6 +60,40 @@ CO_TEST("one server under several addresses is no quorum") {
     CHECK_MESSAGE(log.has("lists it twice"), log.text());
     redis_caller call(own[0].port());
     CHECK(call({"EXISTS", "lock"}).number == 0);
+}
+
+CO_TEST("a server that moves to another address of the list is used there") {
+    if (torn_down(test)) co_return;
+    played_redis a(io), b(io), c(io);
+    const auto play = [](played_redis& one, std::string id) {
+        one.on_command = [&one, id](auto& link, const auto& command) {
+            if (command[0] != "INFO") return link.say(one.healthy(link, command));
+            const auto info = "redis_version:7.0.15\r\nrole:master\r\nrun_id:" + id;
+            link.say("$" + std::to_string(info.size()) + "\r\n" + info + "\r\n");
+        };
+    };
+    const auto vanish = [](played_redis& one) {
+        one.on_accept = [](auto& link) { link.close(); };
+        for (const auto& link : one.links)
+            link->close();
+    };
+    play(a, "first");
+    play(b, "second");
+    play(c, "third");
+    vanish(c);
+    redis::client_options options;
+    options.ttl = 500ms;
+    options.log = [](std::string_view) {};
+    redis::client client(executor, url_of({a.port(), b.port(), c.port()}), options);
+    co_await client.connect();
+    vanish(a);
+    play(b, "first");
+    const auto before = b.links.size();
+    for (const auto& link : b.links)
+        link->close();
+    co_await eventually([&] { return b.links.size() > before; });
+    c.on_accept = {};
+    co_await client.connect(); // to b and c
 }
 
 CO_TEST("clients that do not agree on max_ttl or on the servers are refused, and set nothing") {

@@ -49,9 +49,14 @@ struct core::place final : server_listener {
     }
     void on_reachable() override { owner.on_reachable(*this); }
     void on_unreachable(const std::string& why) override {
+        leave();
         owner.trouble(trouble_kind::unreachable, name() + " is not reachable: " + why);
+        owner.admit_listed_twice();
     }
-    void on_refused(const std::string& fault) override { refuse(fault); }
+    void on_refused(const std::string& fault) override {
+        leave();
+        refuse(fault);
+    }
     /// A message may have been missed until now.
     void on_subscribed(const std::string& channel) override { on_message(channel); }
     void on_message(const std::string& channel) override {
@@ -63,6 +68,10 @@ struct core::place final : server_listener {
     }
     void on_messages_lost(const std::string& why) override {
         owner.trouble(trouble_kind::unreachable, name() + " sends no messages: " + why);
+    }
+
+    void leave() {
+        if (std::exchange(votes, false)) voted_until = owner.now();
     }
 
     void refuse(const std::string& fault) {
@@ -93,6 +102,9 @@ struct core::place final : server_listener {
     paddock::rules::trouble_limit complaints;
     std::unique_ptr<server> link;         ///< null before start(), and after the end
     std::optional<rules::answer> refusal; ///< why the server cannot be used
+    bool votes = false;                   ///< it is reachable, and not refused
+    std::optional<time_point> voted_until;
+    bool listed_twice = false;
     rules::server_clock clock;
     time_point young_until{}; ///< its clock was set
 };
@@ -191,15 +203,26 @@ std::optional<rules::answer> core::checked(place& of, std::optional<rules::answe
     return said;
 }
 
+/// One process must not vote under two addresses: also not while its votes under the other one last.
 bool core::is_listed_twice(const place& of) const {
     return std::any_of(servers_.begin(), servers_.end(), [&](const auto& other) {
-        return other.get() != &of && !other->refusal && other->link->run_id() == of.link->run_id();
+        if (other.get() == &of || other->link->run_id() != of.link->run_id()) return false;
+        return other->votes || (other->voted_until && now() < *other->voted_until + timing_.ttl);
     });
 }
 
+/// The other address of a server leads elsewhere now, or nowhere.
+void core::admit_listed_twice() {
+    for (const auto& one : servers_)
+        if (one->listed_twice && one->link->reachable() && !is_listed_twice(*one))
+            on_reachable(*one);
+}
+
 void core::on_reachable(place& of) {
+    of.listed_twice = is_listed_twice(of);
+    if (of.listed_twice) return of.refuse("the URL lists it twice, under two addresses");
     of.refusal.reset();
-    if (is_listed_twice(of)) return of.refuse("the URL lists it twice, under two addresses");
+    of.votes = true;
     releases_.on_reachable(of.index);
     tell_connect_waiters();
     tell_lines([&](lock_line& one) { one.on_reachable(of.index); });

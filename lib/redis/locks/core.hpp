@@ -95,6 +95,7 @@ private:
     void drop_connections() noexcept override;
     void on_reachable(place& of);
     bool is_listed_twice(const place& of) const;
+    void admit_listed_twice();
     void heard_clock(place& of, time_point sent, std::chrono::microseconds clock);
     std::optional<rules::answer> checked(place& of, std::optional<rules::answer> said,
                                          time_point sent);
