@@ -34,8 +34,8 @@ class [[gnu::visibility("default")]] any_mutex;
 ///     what keeps it    a quorum of the ensemble, also   one server, or more than half of several
 ///                      when servers fail                masters; not through a failover to a
 ///                                                       replica, and only while clocks run evenly
-///     fencing tokens   grow for as long as the          grow while a quorum keeps its data, else
-///                      ensemble keeps its data          by the servers' clocks
+///     fencing tokens   grow for as long as the          grow while no server loses its data; after
+///                      ensemble keeps its data          that, as long as their clocks agree
 ///     transaction()    yes                              errc::not_supported
 ///     name             a path                           a key: any bytes
 ///

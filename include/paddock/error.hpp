@@ -45,7 +45,7 @@ enum class errc : int {
     sequence_exhausted,
     /// A budget of the client (`client_options::budgets`) does not allow another node or watch.
     over_budget,
-    /// The ensemble refused the credentials of `client_options::auth`.
+    /// The servers refused the credentials: those of `client_options::auth`, or of a Redis URL.
     auth_failed,
     /// A client revoked the lock, and the holder's options allow that
     /// (`mutex_options::revocable`).
@@ -53,8 +53,8 @@ enum class errc : int {
     /// The operation would wait for itself: the upgrade of a shared hold to an exclusive one, or
     /// the lock() of a recursive_mutex whose owner still has guards of a lost hold.
     would_deadlock,
-    /// The lease has lapsed: for too long, no answer has proved that the session is alive. Another
-    /// contender may hold the lock.
+    /// For too long, no answer has proved that the session is alive (the lease has lapsed), or no
+    /// quorum of Redis servers has confirmed the lock's key. Another contender may hold the lock.
     lease_lapsed,
     /// This process has loaded libzookeeper_mt instead of libzookeeper_st, and paddock's calls
     /// reach that library.
@@ -63,8 +63,9 @@ enum class errc : int {
     hold_expired,
     /// The system that has the lock cannot do this: `guard::transaction` of a lock on Redis.
     not_supported,
-    /// So many of the Redis servers are no masters, members of a cluster, too old or may evict keys
-    /// that the others are no quorum. The client's log says which, and why.
+    /// So many of the Redis servers are no masters, members of a cluster, too old, may evict keys,
+    /// or have a counter that another program has spoilt, that the others are no quorum. The
+    /// client's log says which, and why.
     unsuitable_server,
 };
 
@@ -117,7 +118,7 @@ enum class condition : int {
     /// The client is of no use any more: `errc::closed`, `zk_errc::closing`, and the codes of
     /// `auth_failed`.
     closed,
-    /// The ensemble refused the credentials: `auth_failed` of both kinds.
+    /// The servers refused the credentials: `auth_failed` of both kinds.
     auth_failed,
     /// The credentials do not allow the request: `zk_errc::no_auth`.
     not_permitted,

@@ -23,7 +23,7 @@ const char* text(errc code) noexcept {
     case errc::lock_lost:
         return "the lock is not held any more";
     case errc::node_deleted:
-        return "another client deleted the lock's node";
+        return "another client has deleted or replaced what held the lock";
     case errc::released:
         return "the lock was released";
     case errc::sequence_exhausted:
@@ -31,13 +31,13 @@ const char* text(errc code) noexcept {
     case errc::over_budget:
         return "the client's budget allows no other node or watch";
     case errc::auth_failed:
-        return "the ensemble refused the credentials";
+        return "the servers refused the credentials";
     case errc::revoked:
         return "another client asked for the lock back";
     case errc::would_deadlock:
         return "the operation would wait for a lock that its own caller holds";
     case errc::lease_lapsed:
-        return "the lease lapsed: no proof that the session is alive arrived in time";
+        return "the servers have not confirmed in time that the hold lasts";
     case errc::hold_expired:
         return "the hold has reached its longest time";
     case errc::not_supported:
@@ -139,7 +139,7 @@ const char* text(condition which) noexcept {
     case condition::closed:
         return "the client is closed";
     case condition::auth_failed:
-        return "the ensemble refused the credentials";
+        return "the servers refused the credentials";
     case condition::not_permitted:
         return "the credentials do not allow the request";
     case condition::bad_argument:

@@ -29,11 +29,16 @@ class [[gnu::visibility("default")]] mutex;
 /// of the key's time to live. It is not reentrant.
 ///
 /// The fencing token of a guard (`zxid` is the number, `sub` counts how often the keys were passed
-/// on before) grows with every hold, also after servers have lost their data, because it is at
-/// least the servers' time in microseconds. guard::path() is the name. guard::transaction()
-/// completes with `errc::not_supported`. guard::lost() returns `errc::lease_lapsed` when a quorum
-/// has not confirmed the key in time, and `errc::node_deleted` when the servers say that another
-/// client has it.
+/// on) is larger than the counters of a quorum, and at least its servers' time in microseconds. It
+/// grows with every hold of this
+/// name for as long as no server loses its counter, whatever the clocks show. After a loss it still
+/// grows if the clock of the one server was not set back, or the clocks of several servers differ
+/// by less than `max_ttl` (so long a server grants nothing that has lost its data; not with
+/// `trust_new_servers`). Otherwise a later token can be smaller than an earlier one.
+///
+/// guard::path() is the name. guard::transaction() completes with `errc::not_supported`.
+/// guard::lost() returns `errc::lease_lapsed` when a quorum has not confirmed the key in time, and
+/// `errc::node_deleted` when the servers say that another client has it.
 ///
 /// Errors of lock(): `errc::bad_argument` when the clients of these servers use another `max_ttl`
 /// or another number of servers; `errc::auth_failed` when the credentials or their rights do not

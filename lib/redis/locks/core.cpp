@@ -203,7 +203,8 @@ std::optional<rules::answer> core::checked(place& of, std::optional<rules::answe
     return said;
 }
 
-/// One process must not vote under two addresses: also not while its votes under the other one last.
+/// One process must not vote under two addresses: also not while its votes under the other one
+/// last.
 bool core::is_listed_twice(const place& of) const {
     return std::any_of(servers_.begin(), servers_.end(), [&](const auto& other) {
         if (other.get() == &of || other->link->run_id() != of.link->run_id()) return false;
