@@ -126,6 +126,7 @@ CO_TEST("clients that do not agree on max_ttl or on the servers are refused, and
 CO_TEST("a key of another type is a lock that another has") {
     if (torn_down(test)) co_return;
     redis_scene s(executor, 1);
+    co_await s.client.connect();
     auto& call = *s.call[0];
     const std::vector<std::vector<std::string>> others{{"RPUSH", s.name, "x"},
                                                        {"HSET", s.name, "owner", "1"}};
