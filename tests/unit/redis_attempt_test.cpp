@@ -252,6 +252,33 @@ TEST_CASE("after a split vote the pauses double, and one server is asked first")
     CHECK(calls.after(a, 10ms, 1'000'000'000'019).sleep < 20ms);
 }
 
+TEST_CASE("a waiter that loses races to others asks later and later after a release") {
+    pace waiter(30s);
+    const auto lose = [&] {
+        stepped_attempt a(1);
+        a.start();
+        a.hear(0, said(kind::taken, 30s, lock_value(30s, "other")));
+        waiter.after(a, 10ms, 0);
+    };
+    constexpr std::uint64_t last = (1ull << 40) - 1; // almost the whole of any time here
+    lose();                                          // it did not know whether the lock was free
+    CHECK(waiter.after_message(10ms, last) == 0ms);
+    boot_clock::duration longest{};
+    for (int n = 1; n <= 10; ++n) {
+        lose();
+        const auto most = 10ms * (1 << std::min(n, 6));
+        CHECK(waiter.after_message(10ms, 0) == 0ms);
+        for (std::uint64_t random = 0; random < 50; ++random) {
+            const auto time = waiter.after_message(10ms, random * 12'345'678'901);
+            CHECK(time < most);
+            longest = std::max(longest, time);
+        }
+    }
+    CHECK(longest > 500ms);
+    waiter.granted();
+    CHECK(waiter.after_message(10ms, last) == 0ms);
+}
+
 TEST_CASE("the other servers are asked when the first one is silent") {
     stepped_attempt a(3, true);
     CHECK(a.start() == requests{{0}, {}, {}});

@@ -30,11 +30,11 @@ class [[gnu::visibility("default")]] mutex;
 ///
 /// The fencing token of a guard (`zxid` is the number, `sub` counts how often the keys were passed
 /// on) is larger than the counters of a quorum, and at least its servers' time in microseconds. It
-/// grows with every hold of this
-/// name for as long as no server loses its counter, whatever the clocks show. After a loss it still
-/// grows if the clock of the one server was not set back, or the clocks of several servers differ
-/// by less than `max_ttl` (so long a server grants nothing that has lost its data; not with
-/// `trust_new_servers`). Otherwise a later token can be smaller than an earlier one.
+/// grows with every hold of this name for as long as no server loses its counter, whatever the
+/// clocks show. After a loss it still grows if the clock of the one server was not set back, or the
+/// clocks of several servers differ by less than `max_ttl` (so long a server grants nothing that
+/// has lost its data; not with `trust_new_servers`). Otherwise a later token can be smaller than an
+/// earlier one.
 ///
 /// guard::path() is the name. guard::transaction() completes with `errc::not_supported`.
 /// guard::lost() returns `errc::lease_lapsed` when a quorum has not confirmed the key in time, and

@@ -216,9 +216,8 @@ void lock_line::refused() {
         stage_ = stage::sleeping; // until it hears of a server: many lines cost nothing meanwhile
         return;
     }
-    if (!released_meanwhile()) return sleep(plan.sleep, stage::sleeping);
-    one_first_next_ = true;
-    sleep({}, stage::sleeping);
+    if (released_meanwhile()) return race();
+    sleep(plan.sleep, stage::sleeping);
 }
 
 /// A server that refused the lock has told of a release since.
@@ -254,7 +253,12 @@ void lock_line::wake(bool one_first) {
 
 void lock_line::on_message(int server) {
     if (stage_ == stage::attempting) heard_[static_cast<std::size_t>(server)] = true;
-    if (stage_ == stage::sleeping) wake(true);
+    if (stage_ == stage::sleeping) race();
+}
+
+void lock_line::race() {
+    one_first_next_ = true;
+    sleep(pace_.after_message(core_.round_trip(), core_.env().random()), stage::racing);
 }
 
 void lock_line::on_reachable(int server) {

@@ -57,6 +57,7 @@ private:
         idle,
         attempting,
         sleeping, ///< until a release, a server that is back, or the time of the next attempt
+        racing,   ///< has heard of a release, as others have
         yielding, ///< other clients may have the lock first
     };
 
@@ -77,6 +78,7 @@ private:
     void fail_all(error_code why);
     void sleep(boot_clock::duration time, stage how);
     void wake(bool one_first);
+    void race();
     bool released_meanwhile() const;
     void listen();
     void settle();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
+#include <utility>
 
 namespace paddock::redis::rules {
 
@@ -11,6 +12,7 @@ namespace {
 using duration = boot_clock::duration;
 
 constexpr int most_doublings = 10;
+constexpr int longest_race = 6;
 constexpr std::chrono::milliseconds shortest_round_trip{1};
 
 duration part_of(duration whole, std::uint64_t random) {
@@ -59,6 +61,7 @@ pace::plan pace::after(const attempt& failed, duration round_trip, std::uint64_t
     for (const auto& [value, keys] : holders_of(failed))
         if (keys.size() >= needed) {
             splits_ = 0;
+            if (std::exchange(races_, false)) lost_races_ = std::min(lost_races_ + 1, longest_race);
             return {sleep_behind(keys, needed, keys.size() >= quorum) + part_of(2 * trip, random),
                     false};
         }
@@ -66,6 +69,13 @@ pace::plan pace::after(const attempt& failed, duration round_trip, std::uint64_t
         return {std::min<duration>(young, longest_sleep) + part_of(2 * trip, random), false};
     splits_ = std::min(splits_ + 1, most_doublings);
     return {std::min<duration>(part_of(trip * (1 << splits_), random), longest_sleep), true};
+}
+
+duration pace::after_message(duration round_trip, std::uint64_t random) {
+    races_ = true;
+    if (lost_races_ == 0) return {};
+    const auto trip = std::max<duration>(round_trip, shortest_round_trip);
+    return std::min<duration>(part_of(trip * (1 << lost_races_), random), longest_sleep);
 }
 
 } // namespace paddock::redis::rules

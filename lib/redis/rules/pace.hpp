@@ -27,15 +27,21 @@ public:
 
     /// After an attempt has failed. `round_trip` is how long an answer takes, `random` any number.
     plan after(const attempt& failed, boot_clock::duration round_trip, std::uint64_t random);
+    /// After a message of a release: how long to wait before the next attempt. The first one is
+    /// made at once; those who lost such races to others wait for longer and longer, up to a random
+    /// time, so that a crowd does not ask all at once.
+    boot_clock::duration after_message(boot_clock::duration round_trip, std::uint64_t random);
     /// An attempt has succeeded.
-    void granted() noexcept { splits_ = 0; }
+    void granted() noexcept { splits_ = lost_races_ = 0; }
 
 private:
     boot_clock::duration sleep_behind(const std::vector<const answer*>& same, std::size_t needed,
                                       bool is_lock) const;
 
     boot_clock::duration ttl_;
-    int splits_ = 0; ///< in a row
+    int splits_ = 0;     ///< in a row
+    int lost_races_ = 0; ///< since the latest grant
+    bool races_ = false; ///< the attempt follows a message
 };
 
 } // namespace paddock::redis::rules

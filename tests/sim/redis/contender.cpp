@@ -102,13 +102,18 @@ void redis_contender::conclude() {
     if (attempt_->now() == attempt::state::granted) return hold();
     ++step_;
     state_ = state::sleeping;
-    const auto plan = pace_.after(*attempt_, now() - asked_, world_.chance.next());
+    round_trip_ = now() - asked_;
+    const auto plan = pace_.after(*attempt_, round_trip_, world_.chance.next());
     one_first_next_ = plan.one_first;
     later(plan.sleep, &redis_contender::slept);
 }
 
 void redis_contender::hear() {
-    if (state_ == state::sleeping && now() >= paused_until_) ask(true);
+    if (state_ != state::sleeping || now() < paused_until_) return;
+    ++step_;
+    state_ = state::racing;
+    one_first_next_ = true;
+    later(pace_.after_message(round_trip_, world_.chance.next()), &redis_contender::slept);
 }
 
 void redis_contender::slept() { ask(one_first_next_); }

@@ -67,7 +67,7 @@ public:
     std::function<void()> extended;
 
 private:
-    enum class state { idle, asking, sleeping, holding };
+    enum class state { idle, asking, sleeping, racing, holding };
     enum class verb { acquire, renew, release };
     struct link {
         explicit link(timeline& time) : there(time), back(time) {}
@@ -102,6 +102,7 @@ private:
     redis::rules::pace pace_;
     bool one_first_next_ = false;
     time_point asked_{};
+    duration round_trip_{}; ///< of the latest attempt
     std::optional<redis::rules::votes> votes_;
     std::int64_t token_ = 0;
     time_point valid_until_{};
