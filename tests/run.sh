@@ -6,7 +6,7 @@
 #
 #   --quick       leaves out tests that take longer than a minute
 #   --asan        with g++'s address and undefined behaviour sanitizers
-#   --tsan        with g++'s thread sanitizer
+#   --tsan        with g++'s thread sanitizer: the tests that have several threads
 #   --teardown    instead of the tests: every coroutine test is run again and again, and torn down
 #                 after another of its steps each time; for PADDOCK_TEARDOWN_SECONDS each, if that is set
 #   --clang       with clang 14 instead of g++

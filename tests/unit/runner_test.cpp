@@ -177,10 +177,13 @@ TEST_CASE("a test is torn down after each step of its brief form") {
     const auto whole = co_run(body, co_run::form::brief).to_end();
     CHECK(many == 3);
     runs = ends = 0;
-    tear_down(body);
+    tear_down(body, 24h);
     CHECK(many == 3);
     CHECK(ends == 1);
     CHECK(runs == whole.steps); // that is the last one
+    runs = 0;
+    tear_down(body, 0s);
+    CHECK(runs == 2);
     static_cast<void>(co_run(body).to_end());
     CHECK(many == 1000);
 }
