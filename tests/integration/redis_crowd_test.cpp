@@ -103,6 +103,32 @@ CO_TEST("keys are not passed on when too little of their time is left") {
     CHECK(s.value() != value);
 }
 
+CO_TEST("a client that locks in a loop lets another one have the lock") {
+    for (const auto& round : test.each(sizes, std::array{false, true})) {
+        const auto [servers, drops] = round;
+        redis_scene s(executor, servers, new_servers(30s));
+        redis::client other(executor, url_of(s.ports), new_servers(30s));
+        bool enough = false, ended = false;
+        int holds = 0;
+        const auto loop = [&]() -> asio::awaitable<void> {
+            while (!enough) {
+                auto held = co_await s.lock.lock();
+                ++holds;
+                if (!drops) co_await held.unlock();
+            }
+            ended = true;
+        };
+        asio::co_spawn(executor, loop, asio::detached);
+        co_await eventually([&] { return holds > 20; });
+        const auto call = ask(redis::mutex(other, s.name));
+        co_await granted(call);
+        CHECK(held(call).valid());
+        enough = true;
+        co_await unlocked(call);
+        co_await eventually([&] { return ended; });
+    }
+}
+
 CO_TEST("fifty clients with four waiters each are served") {
     if (test.full_or_brief(false, true)) co_return;
     test.time_limit(60s);

@@ -80,6 +80,7 @@ TEST_CASE_FIXTURE(lock_harness,
     const auto told = release("w");
     CHECK(told.what == kind::released);
     CHECK(told.text == "");
+    CHECK(told.listeners == 1);
     // The reply to PING stands behind all messages before it.
     const auto first = listener({"PING"});
     REQUIRE(first.items.size() == 3);

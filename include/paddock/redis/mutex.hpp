@@ -25,8 +25,9 @@ class [[gnu::visibility("default")]] mutex;
 /// Waiters of one client get the lock in the order of their calls: a guard that is released passes
 /// its keys to the next of them without a request, up to fifteen times in a row; then they are
 /// released for other clients. Among clients there is no order: the first one that asks after a
-/// release has it. Waiters do not ask again and again: the release wakes them (PUBLISH), or the end
-/// of the key's time to live. It is not reentrant.
+/// release has it; a client that locks again at once lets those that wait ask first. Waiters do not
+/// ask again and again: the release wakes them (PUBLISH), or the end of the key's time to live. It
+/// is not reentrant.
 ///
 /// The fencing token of a guard (`zxid` is the number, `sub` counts how often the keys were passed
 /// on) is larger than the counters of a quorum, and at least its servers' time in microseconds. It

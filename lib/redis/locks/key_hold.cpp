@@ -117,7 +117,10 @@ void key_holder::release_unused() {
     const auto& timing = core_->timing();
     core_->releases().start(
         {keys_, value_, std::move(all), true, last_sent_ + timing.ttl + timing.margin},
-        [self = shared_from_this()](error_code why) { self->deleted(why); });
+        [self = shared_from_this()](error_code why, auto listeners) {
+            self->line_->release_ended(listeners);
+            self->deleted(why);
+        });
     line_->hold_ended(*this);
 }
 

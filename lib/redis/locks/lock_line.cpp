@@ -20,8 +20,8 @@ using namespace std::chrono_literals;
 /// keys, and the clients that hear of it come first.
 constexpr int most_grants_in_a_row = 16;
 
-/// A lock that is wanted again soon needs no new subscription.
-constexpr auto subscription_rest = 5s;
+/// A lock that is wanted again soon needs no new subscription, and remembers that others want it.
+constexpr auto line_rest = 5s;
 
 /// 128 random bits, as text.
 std::string random_text(environment& env) {
@@ -274,8 +274,10 @@ void lock_line::on_refused() {
 bool lock_line::pass_on(const key_holder& released) {
     const bool lasts = released.valid_until() - core_.now() >= core_.least_validity();
     if (calls_.empty() || stage_ != stage::idle || holder_.lock().get() != &released || !lasts ||
-        grants_in_a_row_ + 1 >= most_grants_in_a_row)
+        grants_in_a_row_ + 1 >= most_grants_in_a_row) {
+        ++releases_;
         return false;
+    }
     ++grants_in_a_row_;
     const auto next = std::make_shared<key_holder>(released, calls_.begin()->second->by());
     holder_ = next;
@@ -288,11 +290,17 @@ void lock_line::hold_ended(const key_holder& of) {
     if (holder_.lock().get() != &of) return settle();
     if (of.has_lost_guards()) lost_.push_back(holder_);
     holder_.reset();
-    if (stage_ != stage::idle || calls_.empty() || ++grants_in_a_row_ < most_grants_in_a_row)
-        return proceed();
+    const bool many = !calls_.empty() && ++grants_in_a_row_ >= most_grants_in_a_row;
+    if (stage_ != stage::idle || !(many || others_listen_)) return proceed();
     grants_in_a_row_ = 0;
-    listen();
+    if (!calls_.empty()) listen();
     sleep(2 * core_.round_trip(), stage::yielding);
+}
+
+void lock_line::release_ended(std::int64_t listeners) {
+    --releases_;
+    others_listen_ = !core_.closed() && listeners > (listens_ ? 1 : 0);
+    settle();
 }
 
 void lock_line::listen() {
@@ -302,14 +310,17 @@ void lock_line::listen() {
 /// Without a call and a hold the line is of no use.
 void lock_line::settle() {
     const auto own = holder_.lock();
-    if (!calls_.empty() || stage_ != stage::idle || (own && own->holds()) || !lost_.empty()) return;
-    if (listens_) return arm(subscription_rest, &lock_line::on_unused);
+    if (!calls_.empty() || stage_ != stage::idle || (own && own->holds()) || !lost_.empty() ||
+        releases_ > 0)
+        return;
+    if (listens_ || others_listen_) return arm(line_rest, &lock_line::on_unused);
     core_.forget(*this, keys_.name);
 }
 
 void lock_line::on_unused() {
     if (!calls_.empty() || stage_ != stage::idle) return;
     if (std::exchange(listens_, false)) core_.stop_listening(keys_);
+    others_listen_ = false;
     settle();
 }
 

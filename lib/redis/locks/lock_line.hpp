@@ -47,10 +47,13 @@ public:
     void on_refused();
 
     // From the holder.
-    /// No guard has it any more. True: the next call has its keys now, without a request.
+    /// No guard has it any more. True: the next call has its keys now, without a request. False:
+    /// they are to be released.
     bool pass_on(const key_holder& released);
-    /// Its keys are released, or lost.
+    /// Its keys are being released, or lost.
     void hold_ended(const key_holder& of);
+    /// So many clients, this one included, heard of the release.
+    void release_ended(std::int64_t listeners);
 
 private:
     enum class stage {
@@ -104,6 +107,8 @@ private:
     bool listens_ = false;
     std::optional<rules::obstacle> obstacle_; ///< of the latest attempt, if it failed
     int grants_in_a_row_ = 0;
+    int releases_ = 0;           ///< that are not confirmed
+    bool others_listen_ = false; ///< other clients wait for the lock, or have done so lately
     std::unique_ptr<timer> timer_;
 };
 

@@ -13,9 +13,9 @@ namespace {
 constexpr std::chrono::milliseconds pause{200};
 } // namespace
 
-void releases::start(terms what, unique_function<void(error_code)> released) {
+void releases::start(terms what, ended released) {
     if (!core_.has_connections()) {
-        if (released) released(core_.close_reason());
+        if (released) released(core_.close_reason(), 0);
         return;
     }
     const auto id = ++last_;
@@ -43,13 +43,15 @@ void releases::on_answer(std::uint64_t id, int server, const rules::answer& said
     auto& one = found->second;
     if (said.what != kind::released && said.what != kind::gone)
         return one.refused.push_back(server); // on_time() sends it again
+    one.listeners = std::max(one.listeners, said.listeners);
     std::erase(one.unconfirmed, server);
     const auto confirmed = one.what.servers.size() - one.unconfirmed.size();
-    unique_function<void(error_code)> released;
+    const auto listeners = one.listeners;
+    ended released;
     if (confirmed >= static_cast<std::size_t>(core_.quorum()))
         released = std::exchange(one.released, {});
     if (one.unconfirmed.empty()) entries_.erase(found);
-    if (released) released({});
+    if (released) released({}, listeners);
     tell_if_done();
 }
 
@@ -60,11 +62,11 @@ void releases::on_reachable(int server) {
 }
 
 void releases::stop_waits(error_code why) {
-    std::vector<unique_function<void(error_code)>> waits;
+    std::vector<ended> waits;
     for (auto& [id, one] : entries_)
         if (one.released) waits.push_back(std::exchange(one.released, {}));
     for (auto& one : waits)
-        one(why);
+        one(why, 0);
 }
 
 void releases::when_done(unique_function<void()> done) {
@@ -84,7 +86,7 @@ void releases::arm() {
 }
 
 void releases::on_time() {
-    std::vector<unique_function<void(error_code)>> released;
+    std::vector<ended> released;
     for (auto& [id, one] : entries_) {
         if (one.what.until <= core_.env().now()) released.push_back(std::move(one.released));
         for (const auto server : std::exchange(one.refused, {}))
@@ -95,7 +97,7 @@ void releases::on_time() {
     });
     if (!entries_.empty()) arm();
     for (auto& one : released)
-        if (one) one({});
+        if (one) one({}, 0);
     tell_if_done();
 }
 

@@ -30,8 +30,10 @@ public:
         bool tells = false; ///< the waiters of other clients
         time_point until;   ///< from then on no server has the key any more
     };
+    /// How a release has ended, and how many clients heard of it at one server.
+    using ended = unique_function<void(error_code, std::int64_t listeners)>;
     /// Calls `released` once the lock is free: a quorum has confirmed that, or the time is over.
-    void start(terms what, unique_function<void(error_code)> released);
+    void start(terms what, ended released);
 
     /// Sends again what the server has not confirmed.
     void on_reachable(int server);
@@ -47,7 +49,8 @@ private:
         terms what;
         std::vector<int> unconfirmed; ///< servers
         std::vector<int> refused;     ///< those of them that have refused
-        unique_function<void(error_code)> released;
+        ended released;
+        std::int64_t listeners = 0;
     };
 
     void send(entry& one, int server);

@@ -92,7 +92,7 @@ if redis.pcall('GET', KEYS[1]) ~= ARGV[1] then return {'gone'} end
 redis.call('DEL', KEYS[1])
 local told = ARGV[2] ~= '' and redis.pcall('PUBLISH', ARGV[2], 'free')
 if type(told) == 'table' then return {'released', told.err} end
-return {'released'}
+return {'released', '', tostring(told or 0)}
 )";
 
 constexpr std::string_view marker = "paddock:server";
@@ -153,6 +153,7 @@ bool read_details(const reply& said, answer& out) {
     switch (out.what) {
     case kind::released:
         out.text = text_in(said, 1);
+        out.listeners = number_in(said, 2, 0).value_or(0);
         return true;
     case kind::gone:
         return true;

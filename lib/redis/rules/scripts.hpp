@@ -81,6 +81,7 @@ struct answer {
 
     kind what = kind::refused;
     std::int64_t token = 0;
+    std::int64_t listeners = 0; ///< so many clients heard of a release
     /// Until the key expires, or the server is of age; negative: never.
     std::chrono::milliseconds left{};
     /// The server's clock when it executed the script, since 1970; zero: not known.

@@ -73,7 +73,7 @@ private:
     std::string run(peer& by, const words& command, bool by_text);
     std::string call(peer& by, std::size_t which, const words& command);
     std::string subscribe(peer& by, const std::string& verb, const std::string& name);
-    void publish(const std::string& channel);
+    std::size_t publish(const std::string& channel); ///< returns how many hear it
     void note(const std::string& lock, const char* what, const std::string& value,
               const redis_model::answer& said);
 
