@@ -11,10 +11,13 @@ namespace paddock {
 /// drawn between half and all of that, so that many clients do not reconnect at the same moment.
 class backoff {
 public:
+    explicit backoff(std::chrono::milliseconds longest = std::chrono::seconds(10)) noexcept
+        : longest_(longest) {}
+
     boot_clock::duration next(environment& env) {
         const auto longest = std::min<std::chrono::milliseconds>(
-            std::chrono::milliseconds(100) * (1 << tries_), std::chrono::seconds(10));
-        if (longest < std::chrono::seconds(10)) ++tries_;
+            std::chrono::milliseconds(100) * (1 << tries_), longest_);
+        if (longest < longest_) ++tries_;
         const auto half = longest.count() / 2;
         const auto random =
             static_cast<std::int64_t>(env.random() % (static_cast<std::uint64_t>(half) + 1));
@@ -24,6 +27,7 @@ public:
     void reset() noexcept { tries_ = 0; }
 
 private:
+    const std::chrono::milliseconds longest_;
     int tries_ = 0;
 };
 

@@ -2,6 +2,8 @@
 
 #include "support/redis_harness.hpp"
 
+#include <paddock/redis/lock_family.hpp>
+
 #include <doctest/doctest.h>
 
 #include <array>
@@ -240,6 +242,10 @@ TEST_CASE("names and options that are not acceptable are named") {
     };
     redis::client good(io, "redis://127.0.0.1");
     CHECK(text([&] { redis::mutex(good, ""); }).find("mutex name is empty") != std::string::npos);
+    for (const auto* beginning : {"p", "paddock"}) // with the key ":server" …
+        CHECK(text([&] { redis::lock_family(good, beginning); }).find("which is reserved") !=
+              std::string::npos);
+    CHECK_NOTHROW(redis::lock_family(good, "paddocks"));
     CHECK(text([&] { redis::mutex(good, std::string(513, 'a')); }).find("mutex name is longer") !=
           std::string::npos);
     CHECK(text([&] { redis::mutex(good, "paddock:server"); }).find("mutex name") !=

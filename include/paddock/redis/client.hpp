@@ -30,9 +30,10 @@ struct client_options {
     std::chrono::milliseconds ttl{10'000};
     /// The longest `ttl` of all clients of these servers, on which they all must agree: a server
     /// that has lost its data grants no lock for so long, because a lock that it has forgotten may
-    /// still be held. So does a server that is used for the first time. At most a day. To change
-    /// it, end all clients, wait for the longer one, and delete the key `paddock:server`
-    /// everywhere.
+    /// still be held. So does a server that is used for the first time, counted from the first
+    /// request for a lock: meanwhile lock() waits, and for try_lock() the lock is taken. At most a
+    /// day. To change it, or the number of servers, end all clients, wait for the longer one, and
+    /// delete the key `paddock:server` everywhere.
     std::chrono::milliseconds max_ttl{60'000};
     /// With `true` a server without the mark of an earlier use is not waited for. Only for servers
     /// that were just set up, and in tests: with it, two clients can hold a lock after a server has
@@ -40,8 +41,8 @@ struct client_options {
     bool trust_new_servers = false;
     /// How long a new hold is certainly valid. Zero stands for a quarter of `ttl`, at most a half.
     std::chrono::milliseconds min_validity{0};
-    /// Bytes that wait to be sent to one server at most; a request beyond them fails as if the
-    /// server could not be reached.
+    /// Bytes that wait to be sent to one server at most, 64 KiB or more; a request beyond them
+    /// fails as if the server could not be reached.
     std::size_t max_bytes_queued = 4 * 1024 * 1024;
     /// As paddock::client_options::log: servers that cannot be reached, or must not be used.
     std::function<void(std::string_view)> log{};
@@ -97,7 +98,8 @@ public:
     /// Never throws; a client that was moved from has no executor.
     executor_type get_executor() const noexcept;
 
-    /// Waits until more than half of the servers are connected.
+    /// Waits until more than half of the servers are connected. After a break, each server is tried
+    /// again after 0.1 s at most, and then more and more rarely, every 2 s at last.
     ///
     /// Completion signature: `void(error_code)`.
     ///

@@ -19,7 +19,8 @@ class [[gnu::visibility("default")]] lock_family;
 class lock_family : public any_lock_family {
 public:
     /// Creates the object; does no I/O. `name` is how the names of the locks begin: 1 to 312 bytes,
-    /// which can be any, such as `orders:`; not one that begins with `paddock:`.
+    /// which can be any, such as `orders:`; not one that begins with `paddock:`, or is a beginning
+    /// of it. End it with a separator: the family `a` has the same lock for `bc` as `ab` for `c`.
     ///
     /// Errors: throws `system_error` with `errc::bad_argument` for a name or an option that is not
     /// acceptable.

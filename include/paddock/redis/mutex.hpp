@@ -37,7 +37,9 @@ class [[gnu::visibility("default")]] mutex;
 /// has lost its data; not with `trust_new_servers`). Otherwise a later token can be smaller than an
 /// earlier one.
 ///
-/// guard::path() is the name. guard::transaction() completes with `errc::not_supported`.
+/// guard::path() is the name. guard::verify() asks a quorum for the keys; guard::transaction()
+/// completes with `errc::not_supported`, guard::downgrade() with `errc::bad_argument`, and nobody
+/// asks for a hold back.
 /// guard::lost() returns `errc::lease_lapsed` when a quorum has not confirmed the key in time, and
 /// `errc::node_deleted` when the servers say that another client has it.
 ///

@@ -38,7 +38,9 @@ public:
     using replied = unique_function<void(std::optional<rules::reply>, time_point sent)>;
 
     /// One that was open for so long was healthy: the next attempt is made soon after its end.
-    static constexpr std::chrono::seconds proof_time{10};
+    static constexpr std::chrono::seconds proof_time{1};
+    /// Between two attempts: a guard may depend on it that a server is back.
+    static constexpr std::chrono::seconds longest_pause{2};
 
     class user {
     public:

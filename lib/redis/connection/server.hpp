@@ -73,7 +73,7 @@ private:
     rules::server_info info_;
     std::array<std::string, rules::script_count> hashes_;
     boot_clock::duration round_trip_{};
-    backoff delay_;
+    backoff delay_{connection::longest_pause};
     time_point reachable_since_{};
     std::unique_ptr<timer> timer_; ///< until the next attempt
     std::unique_ptr<connection> connection_;

@@ -56,7 +56,7 @@ private:
     std::size_t in_flight_ = 0;
     bool reachable_ = false;
     bool waits_ = false; ///< the timer runs until the next attempt
-    backoff delay_;
+    backoff delay_{connection::longest_pause};
     boot_clock::time_point opened_{};
     std::unique_ptr<timer> timer_;
     std::unique_ptr<connection> connection_;

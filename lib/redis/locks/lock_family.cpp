@@ -17,6 +17,16 @@ using paddock::detail::any_family;
 /// With the longest name of a key behind it a family's name is a lock's name.
 constexpr auto longest_family_name = detail::longest_name - paddock::rules::longest_key_name;
 
+/// No key must lead to the names that the library uses itself.
+std::string_view checked_name(std::string_view family) {
+    constexpr std::string_view reserved = "paddock:";
+    if (!family.empty() && family != reserved && reserved.starts_with(family))
+        throw bad_argument("lock_family name", family,
+                           "is the beginning of \"paddock:\", which is reserved: end it with a "
+                           "separator, such as ':'");
+    return family;
+}
+
 /// The inside of a lock_family; its description is that of a lock with the family's own name.
 class key_family final : public any_family {
 public:
@@ -42,8 +52,8 @@ private:
 } // namespace
 
 lock_family::lock_family(const client& servers, std::string_view name, mutex_options options)
-    : any_lock_family(std::make_shared<const key_family>(
-          detail::make_line_lock("lock_family", servers, name, longest_family_name, options)))
+    : any_lock_family(std::make_shared<const key_family>(detail::make_line_lock(
+          "lock_family", servers, checked_name(name), longest_family_name, options)))
     , name_(name) {}
 
 lock_family::lock_family(const client& servers, std::string_view name)

@@ -51,10 +51,12 @@ std::string complaint_about(const answer& said) {
         return "refuses a request: " + said.text;
     case kind::mismatch:
         return "is used by clients with other options (" + said.text +
-               "): all clients of a server must agree";
+               "): all clients of a server must agree (client_options::max_ttl says how to change "
+               "it)";
     case kind::young:
         return "is new, or may have lost its data: it grants no lock for " +
-               std::to_string(said.left.count()) + " ms";
+               std::to_string(said.left.count()) +
+               " ms (client_options::max_ttl; trust_new_servers is for servers just set up)";
     case kind::replica:
         return "is no master";
     case kind::released:
