@@ -27,7 +27,7 @@ struct connection_harness : connection::user {
         opened = true;
         if (when_open) when_open();
     }
-    void on_message(const std::string& channel) override {
+    void on_message(const std::string& channel, const std::string&) override {
         messages.push_back(channel);
         if (when_message) when_message();
     }

@@ -104,28 +104,31 @@ CO_TEST("keys are not passed on when too little of their time is left") {
 }
 
 CO_TEST("a client that locks in a loop lets another one have the lock") {
-    for (const auto& round : test.each(sizes, std::array{false, true})) {
-        const auto [servers, drops] = round;
+    for (const auto& round : test.each(sizes, std::array{false, true}, std::array{1, 3})) {
+        const auto servers = std::get<0>(round);
+        const bool drops = std::get<1>(round);
+        const int loops = std::get<2>(round);
         redis_scene s(executor, servers, new_servers(30s));
         redis::client other(executor, url_of(s.ports), new_servers(30s));
-        bool enough = false, ended = false;
-        int holds = 0;
+        bool enough = false;
+        int holds = 0, running = loops;
         const auto loop = [&]() -> asio::awaitable<void> {
             while (!enough) {
                 auto held = co_await s.lock.lock();
                 ++holds;
                 if (!drops) co_await held.unlock();
             }
-            ended = true;
+            --running;
         };
-        asio::co_spawn(executor, loop, asio::detached);
+        for (int n = 0; n < loops; ++n)
+            asio::co_spawn(executor, loop, asio::detached);
         co_await eventually([&] { return holds > 20; });
         const auto call = ask(redis::mutex(other, s.name));
         co_await granted(call);
         CHECK(held(call).valid());
         enough = true;
         co_await unlocked(call);
-        co_await eventually([&] { return ended; });
+        co_await eventually([&] { return running == 0; });
     }
 }
 

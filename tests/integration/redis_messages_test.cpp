@@ -24,7 +24,9 @@ struct listener : redis::server_listener {
     void on_unreachable(const std::string&) override {}
     void on_refused(const std::string&) override {}
     void on_subscribed(const std::string& channel) override { subscribed.push_back(channel); }
-    void on_message(const std::string& channel) override { messages.push_back(channel); }
+    void on_message(const std::string& channel, const std::string&) override {
+        messages.push_back(channel);
+    }
     void on_subscription_refused(const std::string& channel, const std::string& why) override {
         refused.push_back(channel);
         reason = why;

@@ -149,6 +149,23 @@ TEST_CASE_FIXTURE(lock_harness, "a replica grants nothing, and is young once it 
     CHECK(acquire("w", careful).what == kind::young);
 }
 
+TEST_CASE_FIXTURE(lock_harness, "a replica that comes does not make its master young") {
+    redis_server other;
+    redis_caller at_other(other.port());
+    const deployment careful{300ms, 1, false};
+    REQUIRE(acquire_of_age("v", careful).what == kind::granted);
+    const auto before = call({"HGET", "paddock:server", "id"}).text;
+    REQUIRE(before.size() == 40);
+    at_other({"REPLICAOF", "127.0.0.1", std::to_string(server.port())});
+    const auto end = std::chrono::steady_clock::now() + scaled(20s);
+    while (call({"INFO", "replication"}).text.find(before) != std::string::npos) {
+        REQUIRE(std::chrono::steady_clock::now() < end);
+        std::this_thread::sleep_for(1ms);
+    }
+    CHECK(acquire("w", careful).what == kind::taken);
+    CHECK(call({"HGET", "paddock:server", "id"}).text != before);
+}
+
 TEST_CASE_FIXTURE(lock_harness, "all clients of a server must agree on the longest time to live") {
     REQUIRE(acquire("v").what == kind::granted);
     auto other = trusting;

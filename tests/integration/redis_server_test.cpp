@@ -49,7 +49,7 @@ struct server_harness : redis::server_listener {
         subscribed.push_back(channel);
         if (when_subscribed) when_subscribed();
     }
-    void on_message(const std::string& channel) override {
+    void on_message(const std::string& channel, const std::string&) override {
         messages.push_back(channel);
         if (when_message) when_message();
     }

@@ -22,7 +22,7 @@ const std::string ping = "*1\r\n$4\r\nPING\r\n";
 
 struct stage : connection::user {
     void on_open() override { opened = true; }
-    void on_message(const std::string&) override {}
+    void on_message(const std::string&, const std::string&) override {}
     void on_end(ending, const std::string& why) override {
         CHECK_FALSE(ended);
         ended = true;
@@ -243,7 +243,7 @@ struct server_stage : redis::server_listener {
     }
     void on_refused(const std::string&) override { ends.push_back(env.now()); }
     void on_subscribed(const std::string&) override { ++subscribed; }
-    void on_message(const std::string&) override {}
+    void on_message(const std::string&, const std::string&) override {}
     void on_subscription_refused(const std::string&, const std::string&) override {}
     void on_messages_lost(const std::string&) override {}
 

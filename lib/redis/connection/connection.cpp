@@ -109,7 +109,7 @@ bool connection::is_message(const rules::reply& said) const {
 }
 
 void connection::deliver(rules::reply said) {
-    if (is_message(said)) return user_.on_message(said.items[1].text);
+    if (is_message(said)) return user_.on_message(said.items[1].text, said.items[2].text);
     if (said.is_error()) said.text = shown(std::move(said.text));
     if (open_.size() == unsent_)
         return end(ending::lost, said.is_error() ? "the server says: " + said.text

@@ -47,7 +47,7 @@ public:
         /// The connection is ready for commands.
         virtual void on_open() = 0;
         /// A message of a channel, on a connection that subscribes to channels.
-        virtual void on_message(const std::string& channel) = 0;
+        virtual void on_message(const std::string& channel, const std::string& text) = 0;
         /// Once. The commands that are not answered are told afterwards.
         virtual void on_end(ending how, const std::string& why) = 0;
 

@@ -49,7 +49,7 @@ private:
     struct pending_call;
 
     void on_open() override;
-    void on_message(const std::string&) override {}
+    void on_message(const std::string&, const std::string&) override {}
     void on_end(ending how, const std::string& why) override;
 
     void connect();

@@ -22,7 +22,7 @@ public:
     /// From now on messages of the channel arrive: at first, and after every reconnect, when
     /// messages may have been missed.
     virtual void on_subscribed(const std::string& channel) = 0;
-    virtual void on_message(const std::string& channel) = 0;
+    virtual void on_message(const std::string& channel, const std::string& text) = 0;
     /// The server refuses the subscription. It is asked again only after a reconnect.
     virtual void on_subscription_refused(const std::string& channel, const std::string& fault) = 0;
     /// No message arrives until on_subscribed(): for the log.

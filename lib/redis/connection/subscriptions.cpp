@@ -99,9 +99,9 @@ void subscriptions::on_end(ending, const std::string& why) {
     if (!channels_.empty()) listener_.on_messages_lost(why);
 }
 
-void subscriptions::on_message(const std::string& name) {
+void subscriptions::on_message(const std::string& name, const std::string& text) {
     const auto one = channels_.find(name);
-    if (one != channels_.end() && one->second.wanted) listener_.on_message(name);
+    if (one != channels_.end() && one->second.wanted) listener_.on_message(name, text);
 }
 
 /// The channel's state may differ from what is wanted.

@@ -36,7 +36,7 @@ private:
     using channels = std::map<std::string, channel>;
 
     void on_open() override;
-    void on_message(const std::string& name) override;
+    void on_message(const std::string& name, const std::string& text) override;
     void on_end(ending how, const std::string& why) override;
 
     void look();

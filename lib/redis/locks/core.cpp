@@ -58,9 +58,11 @@ struct core::place final : server_listener {
         refuse(fault);
     }
     /// A message may have been missed until now.
-    void on_subscribed(const std::string& channel) override { on_message(channel); }
-    void on_message(const std::string& channel) override {
-        if (const auto line = owner.line_listening_to(channel)) line->on_message(index);
+    void on_subscribed(const std::string& channel) override {
+        if (const auto line = owner.line_listening_to(channel)) line->on_subscribed(index);
+    }
+    void on_message(const std::string& channel, const std::string& value) override {
+        if (const auto line = owner.line_listening_to(channel)) line->on_message(index, value);
     }
     void on_subscription_refused(const std::string& channel, const std::string& fault) override {
         owner.trouble(trouble_kind::permission,
@@ -129,6 +131,11 @@ void core::start() {
     if (std::exchange(started_, true)) return;
     for (const auto& one : servers_)
         one->link = std::make_unique<server>(env(), one->where, limits_of(options_), *one);
+}
+
+bool core::is_reachable(int server) const {
+    const auto& at = servers_[static_cast<std::size_t>(server)];
+    return at->link && at->link->reachable();
 }
 
 bool core::has_connections() const noexcept { return servers_.front()->link != nullptr; }

@@ -56,6 +56,7 @@ public:
     int quorum() const noexcept { return size() / 2 + 1; }
     /// False before start(), and after the end.
     bool has_connections() const noexcept;
+    bool is_reachable(int server) const;
     /// Which servers can vote now.
     std::vector<bool> voters() const;
     bool connected() const; ///< a quorum

@@ -20,6 +20,9 @@ using namespace std::chrono_literals;
 /// keys, and the clients that hear of it come first.
 constexpr int most_grants_in_a_row = 16;
 
+/// How long a client whose rivals are known to wait lets them ask, at least.
+constexpr auto long_yield = 10ms;
+
 /// A lock that is wanted again soon needs no new subscription, and remembers that others want it.
 constexpr auto line_rest = 5s;
 
@@ -148,6 +151,7 @@ void lock_line::on_answer(int server, const std::optional<rules::answer>& said, 
 void lock_line::release(const rules::attempt::requests& last) {
     if (last.release.empty()) return;
     const auto& timing = core_.timing();
+    released_ = value_;
     core_.releases().start(
         {keys_, value_, last.release, last.tells, core_.now() + timing.ttl + timing.margin}, {});
 }
@@ -251,9 +255,16 @@ void lock_line::wake(bool one_first) {
     proceed();
 }
 
-void lock_line::on_message(int server) {
+void lock_line::on_message(int server, const std::string& value) {
+    if (value == released_) return;
     if (stage_ == stage::attempting) heard_[static_cast<std::size_t>(server)] = true;
     if (stage_ == stage::sleeping) race();
+    if (stage_ == stage::yielding) wake(true); // another client has had it
+}
+
+void lock_line::on_subscribed(int server) {
+    if (stage_ == stage::attempting) heard_[static_cast<std::size_t>(server)] = true;
+    if (stage_ == stage::sleeping) wake(true);
 }
 
 void lock_line::race() {
@@ -276,6 +287,7 @@ bool lock_line::pass_on(const key_holder& released) {
     if (calls_.empty() || stage_ != stage::idle || holder_.lock().get() != &released || !lasts ||
         grants_in_a_row_ + 1 >= most_grants_in_a_row) {
         ++releases_;
+        released_ = released.value();
         return false;
     }
     ++grants_in_a_row_;
@@ -294,7 +306,9 @@ void lock_line::hold_ended(const key_holder& of) {
     if (stage_ != stage::idle || !(many || others_listen_)) return proceed();
     grants_in_a_row_ = 0;
     if (!calls_.empty()) listen();
-    sleep(2 * core_.round_trip(), stage::yielding);
+    sleep(others_listen_ ? std::max<boot_clock::duration>(4 * core_.round_trip(), long_yield)
+                         : 2 * core_.round_trip(),
+          stage::yielding);
 }
 
 void lock_line::release_ended(std::int64_t listeners) {
@@ -329,7 +343,10 @@ void lock_line::close(error_code why) {
     listens_ = false;
     fail_calls(why);
     if (std::exchange(stage_, stage::idle) == stage::attempting) release(attempt_->give_up());
-    if (const auto own = holder_.lock()) own->close(why);
+    auto holders = lost_; // their guards may stay, but not what a late renewal has set
+    holders.push_back(holder_);
+    for (const auto& one : holders)
+        if (const auto own = one.lock()) own->close(why);
 }
 
 } // namespace paddock::redis::detail

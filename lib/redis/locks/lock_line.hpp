@@ -40,8 +40,10 @@ public:
     void close(error_code why);
 
     // From the client.
-    /// The lock was released on this server, or may have been.
-    void on_message(int server);
+    /// A hold with this value has released the lock on this server.
+    void on_message(int server, const std::string& value);
+    /// From now on there are messages; the lock may have been released before.
+    void on_subscribed(int server);
     void on_reachable(int server);
     /// A server must not be used; perhaps too few are left.
     void on_refused();
@@ -102,6 +104,7 @@ private:
     std::optional<rules::attempt> attempt_;
     std::uint64_t attempts_ = 0; ///< the number of this attempt
     std::string value_;          ///< of this attempt
+    std::string released_;       ///< the value of our latest release
     std::vector<bool> heard_;    ///< the servers that told of a release during this attempt
     bool one_first_next_ = false;
     bool listens_ = false;

@@ -32,7 +32,13 @@ void releases::send(entry& one, int server) {
         server, rules::script::release,
         rules::release_words(one.what.keys, one.what.value, one.what.tells), [] { return true; },
         [this, id = one.id, server](const auto& said, auto) {
-            if (said) on_answer(id, server, *said); // else on_reachable() sends it again
+            // Without an answer: on_reachable() sends it again, or on_time() if it was not sent,
+            // because too many bytes wait.
+            if (said)
+                on_answer(id, server, *said);
+            else if (const auto found = entries_.find(id);
+                     found != entries_.end() && core_.is_reachable(server))
+                found->second.refused.push_back(server);
         });
 }
 

@@ -12,8 +12,9 @@ namespace {
 using duration = boot_clock::duration;
 
 constexpr int most_doublings = 10;
-constexpr int longest_race = 6;
+constexpr int longest_race = 3;
 constexpr std::chrono::milliseconds shortest_round_trip{1};
+constexpr std::chrono::microseconds shortest_race{100};
 
 duration part_of(duration whole, std::uint64_t random) {
     return duration(static_cast<duration::rep>(random % static_cast<std::uint64_t>(whole.count())));
@@ -74,7 +75,7 @@ pace::plan pace::after(const attempt& failed, duration round_trip, std::uint64_t
 duration pace::after_message(duration round_trip, std::uint64_t random) {
     races_ = true;
     if (lost_races_ == 0) return {};
-    const auto trip = std::max<duration>(round_trip, shortest_round_trip);
+    const auto trip = std::max<duration>(round_trip, shortest_race);
     return std::min<duration>(part_of(trip * (1 << lost_races_), random), longest_sleep);
 }
 

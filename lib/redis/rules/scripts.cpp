@@ -15,7 +15,9 @@ using std::chrono::milliseconds;
 
 /// Numbers are printed with %.0f: Lua's `..` has 14 digits. Only `young` may be above zero when
 /// what follows runs; a replica and another deployment end here. A master has a new master_replid
-/// after each start, and after it was a replica (Redis' src/replication.c, changeReplicationId).
+/// after each start, after it was a replica (which second_repl_offset shows), and when its first
+/// replica comes or its last one has long been gone (Redis' src/replication.c: changeReplicationId,
+/// shiftReplicationId): only then it has lost nothing.
 constexpr std::string_view check_server = R"(
 local function digits(n) return string.format('%.0f', n) end
 local info = redis.call('INFO', 'replication')
@@ -24,15 +26,17 @@ local now = time[1] * 1000000 + time[2]
 if not string.find(info, 'role:master', 1, true) then return {'replica', digits(now)} end
 local id = string.match(info, 'master_replid:(%x+)')
 local ttl, longest, servers = ARGV[2], ARGV[3], ARGV[4]
-local marker = redis.call('HMGET', KEYS[3], 'id', 'since', 'max_ttl', 'servers')
+local marker = redis.call('HMGET', KEYS[3], 'id', 'since', 'max_ttl', 'servers', 'run')
 if marker[1] and (marker[3] ~= longest or marker[4] ~= servers) then
   return {'mismatch', digits(now), marker[3] or '', marker[4] or ''}
 end
 local since = tonumber(marker[2] or '')
 if marker[1] ~= id or not since or since > now then
-  since = now
+  local run = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)')
+  local kept = marker[5] == run and string.find(info, 'second_repl_offset:-1', 1, true)
+  if not kept or not since or since > now then since = now end
   if ARGV[5] == '1' then since = now - longest * 1000 end
-  redis.call('HSET', KEYS[3], 'id', id, 'since', digits(since), 'max_ttl', longest, 'servers', servers)
+  redis.call('HSET', KEYS[3], 'id', id, 'since', digits(since), 'max_ttl', longest, 'servers', servers, 'run', run)
 end
 local young = math.max(0, math.ceil((since + longest * 1000 - now) / 1000))
 local last = tonumber(redis.call('GET', KEYS[2]) or '0')
@@ -90,7 +94,7 @@ return {done, digits(now), digits(young)}
 constexpr std::string_view release = R"(
 if redis.pcall('GET', KEYS[1]) ~= ARGV[1] then return {'gone'} end
 redis.call('DEL', KEYS[1])
-local told = ARGV[2] ~= '' and redis.pcall('PUBLISH', ARGV[2], 'free')
+local told = ARGV[2] ~= '' and redis.pcall('PUBLISH', ARGV[2], ARGV[1])
 if type(told) == 'table' then return {'released', told.err} end
 return {'released', '', tostring(told or 0)}
 )";
@@ -110,6 +114,7 @@ answer::kind kind_of_error(std::string_view text) noexcept {
         "NOAUTH", "WRONGPASS", "NOPERM", "refuses AUTH", "The user executing the script can't"};
     if (text.starts_with("NOSCRIPT")) return answer::kind::unknown_script;
     const auto is_in_text = [&](std::string_view name) { return text.find(name) != text.npos; };
+    if (is_in_text("WRONGTYPE the counter")) return answer::kind::spoilt; // it quotes any name
     if (std::any_of(for_good.begin(), for_good.end(), is_in_text)) return answer::kind::denied;
     if (is_in_text("WRONGTYPE")) return answer::kind::spoilt;
     return answer::kind::refused;

@@ -62,7 +62,7 @@ redis_checker::promises redis_history::promised() const {
     redis_checker::promises all{.exclusion = !by_hand,
                                 .growing_tokens =
                                     !by_hand && (even || !troubles_[losses] || net_.size() == 1)};
-    if (untroubled() && aged_) all.longest_gap = 20ms + 40 * net_.latency;
+    if (untroubled() && aged_) all.longest_gap = 40ms + 80 * net_.latency;
     return all;
 }
 

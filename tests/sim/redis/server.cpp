@@ -171,7 +171,7 @@ std::string redis_server::call(peer& by, std::size_t which, const words& command
         note(word(0), "release", word(1), said);
         by.released.insert(word(1));
         if (said.what != kind::released || word(2).empty()) return said_as_reply(said);
-        return list({"released", "", std::to_string(publish(word(2)))});
+        return list({"released", "", std::to_string(publish(word(2), word(1)))});
     }
     must(!by.released.contains(word(3)), "the key of " + word(0) + " is set again with " + word(3) +
                                              ", behind its release on the same connection");
@@ -211,11 +211,11 @@ std::string redis_server::subscribe(peer& by, const std::string& verb, const std
            std::to_string(by.channels.size()) + "\r\n";
 }
 
-std::size_t redis_server::publish(const std::string& channel) {
+std::size_t redis_server::publish(const std::string& channel, const std::string& value) {
     std::size_t listeners = 0;
     for (auto& [number, one] : peers_)
         if (one.channels.contains(channel)) {
-            one.link->reply(list({"message", channel, "free"}));
+            one.link->reply(list({"message", channel, value}));
             ++listeners;
         }
     return listeners;

@@ -73,7 +73,8 @@ private:
     std::string run(peer& by, const words& command, bool by_text);
     std::string call(peer& by, std::size_t which, const words& command);
     std::string subscribe(peer& by, const std::string& verb, const std::string& name);
-    std::size_t publish(const std::string& channel); ///< returns how many hear it
+    std::size_t publish(const std::string& channel,
+                        const std::string& value); ///< returns how many hear it
     void note(const std::string& lock, const char* what, const std::string& value,
               const redis_model::answer& said);
 
