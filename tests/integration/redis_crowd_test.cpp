@@ -132,6 +132,41 @@ CO_TEST("a client that locks in a loop lets another one have the lock") {
     }
 }
 
+CO_TEST("releases that the budget for bytes does not take at once are sent later") {
+    auto options = new_servers(60s);
+    options.max_bytes_queued = 64 * 1024;
+    redis_scene s(executor, 1, options);
+    const int count = test.full_or_brief(300, 2);
+    std::vector<guard> all;
+    all.reserve(static_cast<std::size_t>(count));
+    for (int n = 0; n < count; ++n) {
+        const redis::mutex one(s.client, s.name + std::to_string(n) + std::string(480, 'x'));
+        all.push_back(co_await one.lock());
+    }
+    const auto left = [&] {
+        return (*s.call[0])({"EVAL", "return #redis.call('KEYS', ARGV[1])", "0", s.name + "*"})
+            .number;
+    };
+    CHECK(left() == count);
+    all.clear();
+    co_await eventually([&] { return left() == 0; });
+}
+
+CO_TEST("close() deletes the key that a late renewal has set again") {
+    std::vector<redis_server> own(1);
+    redis_scene s(executor, 1, new_servers(2s), &own);
+    const auto call = ask(s.lock);
+    co_await granted(call);
+    own.front().pause();
+    co_await eventually([&] { return !held(call).valid(); });
+    own.front().resume();
+    co_await eventually([&] { return s.keys() == 1; });
+    const auto start = std::chrono::steady_clock::now();
+    co_await s.client.close();
+    CHECK(s.keys() == 0);
+    CHECK(std::chrono::steady_clock::now() - start < scaled(1s));
+}
+
 CO_TEST("fifty clients with four waiters each are served") {
     if (test.full_or_brief(false, true)) co_return;
     test.time_limit(60s);

@@ -180,3 +180,18 @@ TEST_CASE("the longest time is one that a duration can have") {
     const std::chrono::nanoseconds left = answer_of({"taken", "17", "9007199254740992", "x"}).left;
     CHECK(left > std::chrono::hours(24 * 365));
 }
+
+TEST_CASE("an error is told from what it quotes") {
+    const auto kind_of = [](const char* text) {
+        reply error;
+        error.what = reply::kind::error;
+        error.text = text;
+        return read_answer(error).what;
+    };
+    using kind = answer::kind;
+    CHECK(
+        kind_of("WRONGTYPE the counter of fencing tokens is not a number: paddock:token:NOPERM") ==
+        kind::spoilt);
+    CHECK(kind_of("NOPERM this user has no permissions") == kind::denied);
+    CHECK(kind_of("OOM command not allowed") == kind::refused);
+}
