@@ -66,17 +66,15 @@ CO_TEST("calls of one client pass the keys on, without a request, at most fiftee
         std::vector<lock_call> calls;
         for (int n = 0; n < holds; ++n)
             calls.push_back(ask(s.lock));
-        std::string value;
         fencing_token token;
         for (int n = 0; n < holds; ++n) {
             auto& one = calls[static_cast<std::size_t>(n)];
             co_await granted(one);
             const auto now = held(one).fencing_token();
             CHECK(now.sub == static_cast<std::uint64_t>(n % 16));
-            CHECK((s.value() == value && now.zxid == token.zxid) == (n % 16 != 0));
+            CHECK((now.zxid == token.zxid) == (n % 16 != 0));
             CHECK(now > token);
-            CHECK(s.keys() == s.ports.size());
-            value = s.value();
+            CHECK(2 * s.keys() > s.ports.size());
             token = now;
             co_await unlocked(one);
             CHECK_FALSE(held(one).valid());
