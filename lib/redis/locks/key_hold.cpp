@@ -112,6 +112,7 @@ void key_holder::release_unused() {
     timer_.reset();
     term_->end();
     if (line_->pass_on(*this)) return deleted({});
+    line_->release_begins(*this);
     std::vector<int> all(static_cast<std::size_t>(core_->size()));
     std::iota(all.begin(), all.end(), 0);
     const auto& timing = core_->timing();

@@ -19,7 +19,7 @@ line_lock make_line_lock(std::string_view lock, const redis::client& servers, st
     if (name.empty()) throw bad_argument(argument, "is empty");
     if (name.size() > longest)
         throw bad_argument(argument, "is longer than " + std::to_string(longest) + " bytes");
-    if (name.starts_with("paddock:"))
+    if (name.starts_with(reserved_prefix))
         throw bad_argument(argument, name, "begins with \"paddock:\", which is reserved");
     check_hold_limit("mutex_options", options.hold_limit);
     const auto& core = access::core_of(servers);

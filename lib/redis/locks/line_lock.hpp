@@ -27,6 +27,9 @@ struct line_lock {
 line_lock make_line_lock(std::string_view lock, const redis::client& servers, std::string_view name,
                          std::size_t longest, const mutex_options& options);
 
+/// How the keys begin that the library uses itself.
+inline constexpr std::string_view reserved_prefix = "paddock:";
+
 /// The limit of a lock's name in bytes.
 inline constexpr std::size_t longest_name = 512;
 

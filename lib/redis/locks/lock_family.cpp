@@ -19,7 +19,7 @@ constexpr auto longest_family_name = detail::longest_name - paddock::rules::long
 
 /// No key must lead to the names that the library uses itself.
 std::string_view checked_name(std::string_view family) {
-    constexpr std::string_view reserved = "paddock:";
+    constexpr auto reserved = detail::reserved_prefix;
     if (!family.empty() && family != reserved && reserved.starts_with(family))
         throw bad_argument("lock_family name", family,
                            "is the beginning of \"paddock:\", which is reserved: end it with a "

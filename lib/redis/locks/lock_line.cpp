@@ -285,11 +285,8 @@ void lock_line::on_refused() {
 bool lock_line::pass_on(const key_holder& released) {
     const bool lasts = released.valid_until() - core_.now() >= core_.least_validity();
     if (calls_.empty() || stage_ != stage::idle || holder_.lock().get() != &released || !lasts ||
-        grants_in_a_row_ + 1 >= most_grants_in_a_row) {
-        ++releases_;
-        released_ = released.value();
+        grants_in_a_row_ + 1 >= most_grants_in_a_row)
         return false;
-    }
     ++grants_in_a_row_;
     const auto next = std::make_shared<key_holder>(released, calls_.begin()->second->by());
     holder_ = next;
@@ -309,6 +306,11 @@ void lock_line::hold_ended(const key_holder& of) {
     sleep(others_listen_ ? std::max<boot_clock::duration>(4 * core_.round_trip(), long_yield)
                          : 2 * core_.round_trip(),
           stage::yielding);
+}
+
+void lock_line::release_begins(const key_holder& of) {
+    ++releases_;
+    released_ = of.value();
 }
 
 void lock_line::release_ended(std::int64_t listeners) {

@@ -49,10 +49,12 @@ public:
     void on_refused();
 
     // From the holder.
-    /// No guard has it any more. True: the next call has its keys now, without a request. False:
-    /// they are to be released.
+    /// No guard has it any more: gives its keys to the next call, without a request, if that may
+    /// be.
     bool pass_on(const key_holder& released);
-    /// Its keys are being released, or lost.
+    /// Its keys are being released, until release_ended().
+    void release_begins(const key_holder& of);
+    /// Its keys are not ours any more: they are being released, or lost.
     void hold_ended(const key_holder& of);
     /// So many clients, this one included, heard of the release.
     void release_ended(std::int64_t listeners);

@@ -31,25 +31,21 @@ void releases::send(entry& one, int server) {
     core_.call(
         server, rules::script::release,
         rules::release_words(one.what.keys, one.what.value, one.what.tells), [] { return true; },
-        [this, id = one.id, server](const auto& said, auto) {
-            // Without an answer: on_reachable() sends it again, or on_time() if it was not sent,
-            // because too many bytes wait.
-            if (said)
-                on_answer(id, server, *said);
-            else if (const auto found = entries_.find(id);
-                     found != entries_.end() && core_.is_reachable(server))
-                found->second.refused.push_back(server);
-        });
+        [this, id = one.id, server](const auto& said, auto) { on_answer(id, server, said); });
 }
 
-void releases::on_answer(std::uint64_t id, int server, const rules::answer& said) {
+void releases::on_answer(std::uint64_t id, int server, const std::optional<rules::answer>& said) {
     using kind = rules::answer::kind;
     const auto found = entries_.find(id);
     if (found == entries_.end()) return;
     auto& one = found->second;
-    if (said.what != kind::released && said.what != kind::gone)
-        return one.refused.push_back(server); // on_time() sends it again
-    one.listeners = std::max(one.listeners, said.listeners);
+    if (!said || (said->what != kind::released && said->what != kind::gone)) {
+        // on_time() sends it again, and on_reachable() if the server is away. Without an answer of
+        // a server that is there it was not sent: too many bytes wait.
+        if (said || core_.is_reachable(server)) one.refused.push_back(server);
+        return;
+    }
+    one.listeners = std::max(one.listeners, said->listeners);
     std::erase(one.unconfirmed, server);
     const auto confirmed = one.what.servers.size() - one.unconfirmed.size();
     const auto listeners = one.listeners;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,7 +55,7 @@ private:
     };
 
     void send(entry& one, int server);
-    void on_answer(std::uint64_t id, int server, const rules::answer& said);
+    void on_answer(std::uint64_t id, int server, const std::optional<rules::answer>& said);
     void arm();
     void on_time();
     void tell_if_done();
