@@ -204,17 +204,18 @@ void lock_line::complain_about_spoilt_keys() const {
 }
 
 void lock_line::refused() {
-    obstacle_ = core_.obstacle_in(attempt_->refusals());
-    complain_about_spoilt_keys();
     grants_in_a_row_ = 0;
-    if (const auto why = error_of(*obstacle_)) return fail_all(why);
     const auto plan = pace_.after(*attempt_, core_.round_trip(), core_.env().random());
     one_first_next_ = plan.one_first;
-    if (!calls_.empty() && calls_.begin()->second->immediate()) {
+    if (calls_.empty()) return settle(); // given up: what has no answer yet is no obstacle
+    obstacle_ = core_.obstacle_in(attempt_->refusals());
+    complain_about_spoilt_keys();
+    if (const auto why = error_of(*obstacle_)) return fail_all(why);
+    if (calls_.begin()->second->immediate()) {
         const auto call = calls_.extract(calls_.begin()).mapped();
         call->finish(call->why_not_in_time(), guard());
+        if (calls_.empty()) return settle();
     }
-    if (calls_.empty()) return settle();
     listen();
     if (obstacle_ == rules::obstacle::servers && !core_.connected()) {
         stage_ = stage::sleeping; // until it hears of a server: many lines cost nothing meanwhile
