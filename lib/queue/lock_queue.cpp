@@ -74,6 +74,11 @@ void lock_queue::release(rules::contender_key key) { report(&rules::queue::relea
 
 void lock_queue::downgrade(rules::contender_key key) { report(&rules::queue::downgrade, key); }
 
+void lock_queue::observe(bool on) {
+    observers_ += on ? 1 : -1;
+    report(&rules::queue::show_positions, observers_ > 0);
+}
+
 void lock_queue::watch_first(bool on) {
     watching_first_ += on ? 1 : -1;
     report(&rules::queue::watch_first, watching_first_ > 0);

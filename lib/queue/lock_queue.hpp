@@ -66,7 +66,7 @@ public:
     std::size_t entry_bytes(const rules::contender_terms& how) const;
 
     /// While there is an observer, every change calls queue_changed() of every contender.
-    void observe(bool on) { observers_ += on ? 1 : -1; }
+    void observe(bool on);
     /// While there is such a request, the first node of the queue is watched, too.
     void watch_first(bool on);
     /// As rules::queue::outside_hold().

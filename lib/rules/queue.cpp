@@ -115,6 +115,11 @@ void queue::watch_first(bool yes) {
     if (!table_.empty()) forget_if_unneeded(table_.begin());
 }
 
+void queue::show_positions(bool yes) {
+    show_positions_ = yes;
+    list_if_due();
+}
+
 void queue::connected() {
     connected_ = true;
     listing_in_flight_ = listing_wanted_ = making_parents_ = false;
@@ -150,7 +155,8 @@ void queue::expired() {
     listing_in_flight_ = listing_wanted_ = making_parents_ = pausing_ = awaiting_lease_ = false;
     clear_table();
     blocker_reads_.clear();
-    entries_in_table_ = unknown_creates_ = holders_ = reported_stuck_ = 0;
+    entries_in_table_ = creating_ = waiting_ = unlisted_ = 0;
+    unknown_creates_ = holders_ = reported_stuck_ = 0;
     for (auto it = contenders_.begin(); it != contenders_.end();) {
         auto& c = it->second;
         if (c.at == stage::granted)
@@ -172,6 +178,7 @@ void queue::created(contender_key key, node_id id, const created_answer& answer)
     if (found == contenders_.end() || found->second.id != id || found->second.at != stage::creating)
         return;
     auto& c = found->second;
+    --creating_;
     if (answer.result == outcome::done) return node_created(c, answer);
     if (answer.result == outcome::lost) {
         actions_.push_back(queue_act::taint{key});
@@ -255,17 +262,20 @@ void queue::resume() {
     advance();
 }
 
-/// Sends the contender's create and the listing that shows its blockers. Without a connection,
-/// while parents are being made, and in a pause it sends nothing: the end of each of these calls
-/// start_joining(). The same while a create's outcome is unknown: if that create must be repeated,
-/// its contender would otherwise be behind this one, though it joined earlier.
+/// Sends the contender's create, and the listing that shows its blockers unless that can be later.
+/// Without a connection, while parents are being made, and in a pause it sends nothing: the end of
+/// each of these calls start_joining(). The same while a create's outcome is unknown: if that
+/// create must be repeated, its contender would otherwise be behind this one, though it joined
+/// earlier.
 void queue::start(contender& c) {
     if (!connected_ || making_parents_ || pausing_ || unknown_creates_ > 0) return;
     c.id = ids_.claim();
     c.at = stage::creating;
     c.first_listing = listings_sent_ + 1;
     actions_.push_back(queue_act::create{c.key, c.id});
-    need_listing();
+    ++creating_;
+    if (c.how.immediate) need_listing();
+    list_if_due();
 }
 
 /// Starts the contenders that have sent no create, and asks for a listing if another one needs it.
@@ -341,6 +351,19 @@ void queue::need_listing() {
         listing_wanted_ = true;
     else
         send_listing();
+}
+
+/// Whether at least half of the waiters have no listing. The others are before them: until the last
+/// of those has left or is granted, these need none.
+bool queue::listing_due() const noexcept {
+    const auto with = waiting_ - unlisted_;
+    const auto without = unlisted_ + creating_;
+    return without > 0 && (show_positions_ || without >= with);
+}
+
+/// A listing in flight may show them: its arrival asks again, and so does the end of a pause.
+void queue::list_if_due() {
+    if (!listing_in_flight_ && !pausing_ && listing_due()) need_listing();
 }
 
 void queue::send_listing() {

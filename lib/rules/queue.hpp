@@ -126,6 +126,10 @@ struct contender_terms {
 /// shared one with the same sequence number: when a foreign exclusive node of a shared lock is
 /// deleted, the exclusive contenders behind it need another listing. A foreign node leaves the
 /// table by DELETED, NoNode, or a listing that lacks it; a local node also by our own release.
+///
+/// A listing is as long as the queue. So a contender that joins behind local waiters leaves its
+/// listing to a later one, which comes as soon as half of the local waiters have none: a hand-off
+/// costs the same however many wait.
 class queue {
 public:
     queue(naming names, claims& ids) : names_(std::move(names)), ids_(ids) {}
@@ -137,6 +141,7 @@ public:
     void watch_hold(contender_key key); ///< watch the node of a granted contender
     void downgrade(contender_key key);  ///< a granted contender asks to share the lock
     void watch_first(bool yes);         ///< whether to watch the first node of the queue, too
+    void show_positions(bool yes);      ///< whether ahead_of() is wanted of every contender
 
     // Events of the session.
     void connected();
@@ -258,6 +263,8 @@ private:
     std::optional<std::int32_t> usable_sequence(std::string_view name);
     void withdraw_node(contender& c, std::string_view name);
     void send_listing();
+    bool listing_due() const noexcept;
+    void list_if_due();
 
     void merge(std::span<const std::string> names);
     void match_listing(std::span<const listed_node> listing, std::vector<contender*>& lost);
@@ -308,6 +315,9 @@ private:
     /// How many reads of each foreign node are in flight.
     std::map<std::string, int, std::less<>> blocker_reads_;
     std::size_t entries_in_table_ = 0; ///< waiting or granted contenders
+    std::size_t creating_ = 0;         ///< contenders whose create is under way
+    std::size_t waiting_ = 0;          ///< contenders in the table that are not granted
+    std::size_t unlisted_ = 0;         ///< of these, those whose first listing has not arrived
     std::size_t unknown_creates_ = 0;  ///< creates with an unknown outcome; no grant meanwhile
     std::size_t holders_ = 0;          ///< granted contenders that are not `passing`
     std::size_t reported_stuck_ = 0;   ///< contenders in the table that were reported as stuck
@@ -325,6 +335,7 @@ private:
     bool awaiting_lease_ = false;
     bool warned_ = false;
     bool watch_first_ = false;
+    bool show_positions_ = false;
     std::vector<queue_action> actions_;
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 namespace paddock::rules {
 
@@ -63,7 +64,7 @@ void queue::match_listing(std::span<const listed_node> listing, std::vector<cont
             continue;
         }
         if (order == 0) ++s;
-        if (order == 0 && covered) c->listed = true;
+        if (order == 0 && covered && !std::exchange(c->listed, true)) --unlisted_;
         if (order < 0 && covered) lost.push_back(c);
         if (order < 0 && !c)
             it = remove_node(it);
@@ -115,8 +116,8 @@ void queue::adopt(contender& c, std::string_view name) {
     if (!names_.read(name)) return rejoin(c); // no create of this lock has made that node
     const auto sequence = usable_sequence(name);
     if (!sequence) return withdraw_node(c, name);
-    enter_table(c, {*sequence, std::string(name)});
     c.listed = true;
+    enter_table(c, {*sequence, std::string(name)});
 }
 
 queue::table::iterator queue::insert_node(node_position where, node what) {
@@ -146,6 +147,8 @@ void queue::enter_table(contender& c, node_position where) {
     c.node = insert_node(std::move(where), {.local = &c, .as = c.how.as});
     c.since = now_;
     ++entries_in_table_;
+    ++waiting_;
+    if (!c.listed) ++unlisted_;
     if (c.reported_stuck) ++reported_stuck_;
 }
 
@@ -188,7 +191,7 @@ void queue::relist_for_exclusive() {
     bool any = false;
     for (auto& [key, c] : contenders_) {
         if (c.how.as == role::shared || c.at == stage::granted) continue;
-        c.listed = false;
+        if (std::exchange(c.listed, false)) ++unlisted_;
         c.first_listing = listings_sent_ + 1;
         any = any || c.at != stage::joining;
     }
@@ -198,6 +201,10 @@ void queue::relist_for_exclusive() {
 /// Removes the contender's node from the table and finds new nearest blockers for those behind it.
 void queue::leave_table(contender& c) {
     const role as = c.node->second.as;
+    if (c.at == stage::waiting) {
+        --waiting_;
+        if (!c.listed) --unlisted_;
+    }
     if (holds(c))
         --holders_;
     else if (c.reported_stuck)

@@ -77,6 +77,7 @@ void queue::advance(bool known_to_exist) {
         else
             grant_shared(known_to_exist);
     }
+    list_if_due();
     watch_next_waiters();
 }
 
@@ -114,6 +115,7 @@ bool queue::grant(contender& c, bool known_to_exist) {
     const bool silent = c.own_watch == watching::armed && c.losses_when_armed == own_losses_;
     if (c.czxid == 0 || (!known_to_exist && !silent)) return false;
     c.at = stage::granted;
+    --waiting_;
     if (holds(c)) {
         if (std::exchange(c.reported_stuck, false)) --reported_stuck_;
         ++holders_;

@@ -148,7 +148,7 @@ TEST_CASE("a contender that only passes the queue is stuck while a hold beyond i
         queue.join(key, passing);
     queue.created(1, 0);
     queue.created(2, 1);
-    CHECK(queue.listed({0, 1}) == "list, grant 1");
+    CHECK(queue.listed({0, 1}) == "grant 1, list");
     queue.listed({0, 1});
     CHECK_FALSE(queue.perhaps());
     queue.at(5s);

@@ -33,10 +33,11 @@ struct state_of_rules {
 
     static void see(const queue& of, std::uint64_t, shape& out) {
         const auto& [names, ids, contenders, table, exclusive_nodes, waiting_shared, deleted,
-                     blocker_reads, entries_in_table, unknown_creates, holders, reported_stuck,
-                     outside_holds, outside_since, now, connected, listing_in_flight,
-                     listing_wanted, listings_sent, own_losses, making_parents, pausing, lease_fit,
-                     awaiting_lease, warned, watch_first, actions] = of;
+                     blocker_reads, entries_in_table, creating, waiting, unlisted, unknown_creates,
+                     holders, reported_stuck, outside_holds, outside_since, now, connected,
+                     listing_in_flight, listing_wanted, listings_sent, own_losses, making_parents,
+                     pausing, lease_fit, awaiting_lease, warned, watch_first, show_positions,
+                     actions] = of;
         out.add(contenders.size(), table.size(), deleted.size(), blocker_reads.size());
         for (const auto& [key, one] : contenders)
             see(one, listings_sent, own_losses, out);
@@ -54,9 +55,10 @@ struct state_of_rules {
             out.name(name);
         for (const auto& [name, count] : blocker_reads)
             out.name(name), out.add(count);
-        out.add(entries_in_table, unknown_creates, holders, reported_stuck, outside_holds,
-                connected, listing_in_flight, listing_wanted, making_parents, pausing, lease_fit,
-                awaiting_lease, warned, watch_first, actions.size());
+        out.add(entries_in_table, creating, waiting, unlisted, unknown_creates, holders,
+                reported_stuck, outside_holds, connected, listing_in_flight, listing_wanted,
+                making_parents, pausing, lease_fit, awaiting_lease, warned, watch_first,
+                show_positions, actions.size());
     }
 
     static void see(const permits& of, std::uint64_t scope, shape& out) {
