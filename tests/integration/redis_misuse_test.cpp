@@ -35,6 +35,34 @@ CO_TEST("a server that may evict a lock, or is part of a cluster, is refused") {
     }
 }
 
+CO_TEST("a server that has evicted keys of connected clients grants nothing for the longest time") {
+    if (torn_down(test)) co_return;
+    const std::vector<std::string> policies{"allkeys-random",
+                                            "volatile-ttl"}; // with the marker, or not
+    for (const auto& round : test.each(policies)) {
+        redis_trouble t(executor);
+        const auto call = t.call();
+        co_await t.other->connect();
+        const auto a = ask(t.s->lock);
+        co_await granted(a);
+        const auto before = std::chrono::steady_clock::now();
+        (*call)({"CONFIG", "SET", "maxmemory-policy", std::get<0>(round)});
+        (*call)({"CONFIG", "SET", "maxmemory", "1"}); // evicts what it may at once
+        (*call)({"CONFIG", "SET", "maxmemory", "0"});
+        CHECK((*call)({"INFO", "stats"}).text.find("evicted_keys:0\r") == std::string::npos);
+        const auto now = ask_now(*t.theirs);
+        co_await finished(now);
+        CHECK_FALSE(now->error);
+        CHECK_FALSE(held(now));
+        co_await unlocked(a);
+        const auto b = ask(*t.theirs);
+        co_await granted(b);
+        CHECK(b->ended - before >= t.options.max_ttl - 1ms); // a server rounds the time
+        CHECK(held(b).fencing_token() > held(a).fencing_token());
+        co_await unlocked(b);
+    }
+}
+
 CO_TEST("an eviction policy does not matter while memory is not limited") {
     auto own = own_servers(1, {"--maxmemory-policy", "allkeys-lru"});
     redis_scene s(executor, 1, new_servers(), &own);
