@@ -78,6 +78,10 @@ void tcp_link::refuse(bool on) {
     });
 }
 
+void tcp_link::lead_to(std::uint16_t upstream_port) {
+    run([&] { upstream_ = upstream_port; });
+}
+
 void tcp_link::black_hole(bool on) {
     run([&] { orders_->black_hole = on; });
 }

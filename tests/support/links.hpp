@@ -52,6 +52,8 @@ public:
     void half_open(side gone);
     /// While on, new connections are refused. Existing ones live on.
     void refuse(bool on);
+    /// New connections lead to this port of the loopback interface.
+    void lead_to(std::uint16_t upstream_port);
     /// While on, the link carries nothing, not even the ends of connections; then it goes on.
     void black_hole(bool on);
     /// Delays every piece by so much.
