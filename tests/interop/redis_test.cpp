@@ -1,4 +1,8 @@
 // paddock's mutex on Redis and redis-py's Lock, alive, at one key of a real server.
+//
+//     interop_redis [--seconds=N]    contend for so long, or longer, and doctest's options
+
+#define DOCTEST_CONFIG_IMPLEMENT
 
 #include "journal.hpp"
 #include "support/process.hpp"
@@ -9,16 +13,24 @@
 #include <boost/asio/steady_timer.hpp>
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 using namespace paddock;
 using namespace paddock::test;
 
 namespace {
+
+constexpr int contenders_of_paddock = 6, contenders_of_redis_py = 3;
+constexpr int enough = 300;       ///< grants of each side
+constexpr int enough_for_one = 5; ///< of each contender
+auto contention = 0s;             ///< at least
 
 /// A folder with the journal and a counter, and perhaps a program with redis-py.
 struct shared_room {
@@ -41,6 +53,15 @@ struct shared_room {
     }
     verdict so_far() const { return judge(read_journal(folder.path() / "journal"), 1); }
     int grants_of(const std::string& name) const { return so_far().processes[name].granted; }
+    /// Nobody starves.
+    bool all_are_served() const {
+        std::map<std::string, int> grants;
+        for (const auto& each : read_journal(folder.path() / "journal"))
+            if (each.what == "in") ++grants[each.contender];
+        return grants.size() == contenders_of_paddock + contenders_of_redis_py &&
+               std::all_of(grants.begin(), grants.end(),
+                           [](const auto& one) { return one.second >= enough_for_one; });
+    }
     bool inside(const std::string& name) const {
         const auto now = so_far();
         return !now.inside.empty() && now.inside.begin()->first.starts_with(name);
@@ -91,24 +112,27 @@ asio::awaitable<void> contend(shared_room& room, redis::mutex lock, int number, 
 } // namespace
 
 CO_TEST("paddock and redis-py's Lock exclude each other") {
-    test.time_limit(90s);
+    test.time_limit(contention + 90s);
+    const auto until = std::chrono::steady_clock::now() + contention;
     redis_scene s(executor, 1);
     redis::client other(executor, url_of(s.ports), new_servers());
     co_await s.client.connect();
     co_await other.connect();
     shared_room room(s);
-    room.start_peer("loop", 3, "10");
+    room.start_peer("loop", contenders_of_redis_py, "10");
     for (int n = 0; n < 4; ++n)
         asio::co_spawn(executor, contend(room, s.lock, n, true), asio::detached);
-    for (int n = 4; n < 6; ++n)
+    for (int n = 4; n < contenders_of_paddock; ++n)
         asio::co_spawn(executor, contend(room, redis::mutex(other, s.name), n, false),
                        asio::detached);
     co_await eventually(
         [&] {
             REQUIRE_MESSAGE(!room.peer->wait_for(0ms), room.said());
-            return room.grants_of("paddock") >= 300 && room.grants_of("python") >= 300;
+            if (std::chrono::steady_clock::now() < until) return false;
+            return room.grants_of("paddock") >= enough && room.grants_of("python") >= enough &&
+                   room.all_are_served();
         },
-        60s);
+        contention + 60s);
     room.stop = true;
     std::ofstream(room.folder.path() / "python.stop");
     co_await eventually([&] { return room.at_work == 0 && room.peer->wait_for(0ms); });
@@ -145,4 +169,12 @@ CO_TEST("redis-py waits for a hold of paddock that is renewed, and is granted th
     CHECK(room.grants_of("python") == 0);
     co_await unlocked(a);
     co_await eventually([&] { return room.grants_of("python") > 0; });
+}
+
+int main(int argc, char** argv) {
+    const std::string longer = "--seconds=";
+    const std::string word = argc > 1 ? argv[1] : "";
+    if (word.starts_with(longer))
+        contention = std::chrono::seconds(std::stoi(word.substr(longer.size())));
+    return doctest::Context(argc, argv).run();
 }
