@@ -272,6 +272,29 @@ TEST_CASE("a guard of a lost hold may be destroyed after its execution context")
     last = guard();
 }
 
+TEST_CASE("a guard that others wait for may be destroyed after its execution context") {
+    std::optional<redis_scene> s;
+    guard last;
+    {
+        asio::io_context io(1);
+        s.emplace(io.get_executor());
+        (*s->call[0])({"SUBSCRIBE", "paddock:free:" + s->name});
+        const auto until_done = [&](const auto& one) {
+            while (one->times == 0)
+                io.run_one();
+        };
+        until_done(start([&](auto token) { s->client.connect(std::move(token)); }));
+        const auto first = ask(s->lock);
+        until_done(first);
+        until_done(give_back(held(first))); // tells of a listener
+        const auto second = ask(s->lock);
+        until_done(second);
+        last = std::move(held(second));
+        CHECK(last.valid());
+    }
+    last = guard();
+}
+
 TEST_CASE("several threads may use a client, and run it") {
     for (const std::size_t count : sizes) {
         asio::thread_pool pool(3);

@@ -343,7 +343,7 @@ void lock_line::on_unused() {
 
 void lock_line::close(error_code why) {
     timer_.reset(); // a guard can keep the line alive after its execution context
-    listens_ = false;
+    listens_ = others_listen_ = false;
     fail_calls(why);
     if (std::exchange(stage_, stage::idle) == stage::attempting) release(attempt_->give_up());
     auto holders = lost_; // their guards may stay, but not what a late renewal has set
