@@ -69,6 +69,28 @@ CO_TEST("servers that stand still for a moment cost neither the holder nor a wai
     }
 }
 
+CO_TEST("a server that stands still is not asked again before it has answered") {
+    if (torn_down(test)) co_return;
+    redis_trouble t(executor, 1, new_servers(scaled(3s)));
+    const auto a = ask(t.s->lock);
+    co_await granted(a);
+    const auto call = t.call();
+    (*call)({"CONFIG", "RESETSTAT"});
+    const auto before = held(a).valid_until();
+    t.own[0].pause();
+    const auto behind = ask_for(t.s->lock, t.options.ttl * 2 / 3); // asks no server
+    co_await finished(behind);
+    t.own[0].resume();
+    co_await eventually([&] { return held(a).valid_until() > before || !held(a).valid(); });
+    const auto said = (*call)({"INFO", "commandstats"}).text;
+    const std::string calls = "cmdstat_evalsha:calls=";
+    const auto at = said.find(calls);
+    REQUIRE(at != std::string::npos);
+    CHECK(std::stoi(said.substr(at + calls.size())) <=
+          3); // the late one, and perhaps the next ones
+    co_await unlocked(a);
+}
+
 CO_TEST("a limit that is shorter than a round trip is no error of a connected client") {
     for (const auto& round : test.each(sizes)) {
         redis_trouble t(executor, std::get<0>(round), new_servers(30s));

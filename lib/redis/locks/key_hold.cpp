@@ -19,6 +19,7 @@ key_holder::key_holder(std::shared_ptr<core> client, std::shared_ptr<lock_line> 
     , value_(std::move(value))
     , token_(token)
     , votes_(votes)
+    , asked_(static_cast<std::size_t>(core_->size()))
     , term_(std::make_shared<lease_term>(core_->clock(), votes.valid_until()))
     , by_(by)
     , granted_at_(core_->now())
@@ -61,8 +62,9 @@ void key_holder::tick() {
     if (!term_->alive()) return lose(errc::lease_lapsed);
     auto next = term_->until();
     for (int server = 0; server < core_->size(); ++server) {
-        if (votes_.renewal_due(server) <= core_->now()) renew(server);
-        next = std::min(next, votes_.renewal_due(server));
+        const auto n = static_cast<std::size_t>(server);
+        if (!asked_[n] && votes_.renewal_due(server) <= core_->now()) renew(server);
+        if (!asked_[n]) next = std::min(next, votes_.renewal_due(server));
     }
     timer_->arm(next, [weak = weak_from_this()] {
         if (const auto self = weak.lock()) self->tick();
@@ -72,6 +74,7 @@ void key_holder::tick() {
 void key_holder::renew(int server) {
     last_sent_ = core_->now();
     votes_.renewing(server, last_sent_);
+    asked_[static_cast<std::size_t>(server)] = true;
     const auto ttl = std::chrono::floor<std::chrono::milliseconds>(core_->timing().ttl);
     core_->call(
         server, rules::script::renew,
@@ -82,7 +85,10 @@ void key_holder::renew(int server) {
         },
         [weak = weak_from_this(), server](const auto& said, auto sent) {
             const auto self = weak.lock();
-            if (self && said) self->on_answer(server, *said, sent);
+            if (!self) return;
+            self->asked_[static_cast<std::size_t>(server)] = false;
+            if (said) return self->on_answer(server, *said, sent);
+            self->tick();
         });
 }
 

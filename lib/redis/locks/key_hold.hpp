@@ -69,6 +69,7 @@ private:
     const std::string value_;
     const fencing_token token_;
     rules::votes votes_;
+    std::vector<bool> asked_; ///< servers that are to answer first: a second request waits behind
     std::shared_ptr<lease_term> term_;
     const std::optional<owner> by_;
     const time_point granted_at_;
