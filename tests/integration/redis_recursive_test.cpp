@@ -22,6 +22,9 @@ lock_call ask_now(const redis::recursive_mutex& m, owner by) {
 lock_call ask_for(const redis::recursive_mutex& m, owner by, std::chrono::nanoseconds limit) {
     return start<guard>([&](auto token) { m.try_lock_for(by, limit, std::move(token)); });
 }
+under_way<> ask_servers(const guard& g) {
+    return start([&](auto token) { g.verify(std::move(token)); });
+}
 
 } // namespace
 
@@ -52,6 +55,23 @@ CO_TEST("an owner relocks, and the last of its guards releases the lock") {
     co_await granted(theirs);
     CHECK(held(theirs).fencing_token() > token);
     co_await unlocked(theirs);
+}
+
+CO_TEST("the end of one guard does not fail the verify of another") {
+    redis_scene s(executor, 1);
+    const redis::recursive_mutex lock(s.client, s.name);
+    const owner me;
+    const auto first = ask(lock, me);
+    const auto second = ask(lock, me);
+    co_await granted(second);
+    const auto of_first = ask_servers(held(first));
+    const auto of_second = ask_servers(held(second));
+    co_await unlocked(second);
+    co_await finished(of_first);
+    CHECK_FALSE(of_first->error);
+    co_await finished(of_second);
+    CHECK(of_second->error == errc::lock_lost);
+    co_await unlocked(first);
 }
 
 CO_TEST("calls of one owner that wait are granted together") {

@@ -150,9 +150,9 @@ void key_holder::deleted(error_code why) {
         one(why);
 }
 
-void key_holder::verify(client_call_ptr<> call) {
+void key_holder::verify(const key_hold& by, client_call_ptr<> call) {
     std::erase_if(verifications_, [](const auto& one) { return !one.call->open(); });
-    verifications_.push_back({core_->now(), std::move(call)});
+    verifications_.push_back({&by, core_->now(), std::move(call)});
     for (int server = 0; server < core_->size(); ++server)
         renew(server);
 }
@@ -165,9 +165,12 @@ void key_holder::tell_verified() {
     });
 }
 
-void key_holder::hold_ended(error_code) {
-    for (const auto& one : std::exchange(verifications_, {}))
-        one.call->fail(errc::lock_lost);
+void key_holder::end_verifications(const key_hold& by, error_code why) {
+    std::erase_if(verifications_, [&](const auto& one) {
+        if (one.by != &by) return false;
+        one.call->fail(why);
+        return true;
+    });
 }
 
 key_hold::key_hold(std::shared_ptr<core> client, std::shared_ptr<key_holder> keys, std::string name,
@@ -180,8 +183,12 @@ void key_hold::start_verify(handler<void(error_code)> h) {
     const auto call = make_pending_call(client(), std::move(h));
     call->start([self = shared_from_this(), this, call] {
         if (!valid()) return call->fail(errc::lock_lost);
-        keys_->verify(call);
+        keys_->verify(*this, call);
     });
+}
+
+void key_hold::on_end() {
+    keys_->end_verifications(*this, errc::lock_lost);
 }
 
 void key_hold::start_transaction(handler<void(error_code, std::vector<operation_result>)> h,

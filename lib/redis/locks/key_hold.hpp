@@ -50,10 +50,10 @@ public:
 
     void release() override;
     void when_deleted(unique_function<void(error_code)> deleted) override;
-    void hold_ended(error_code why) override;
 
-    /// Completes when a quorum has confirmed the keys from now on, or the hold has ended.
-    void verify(client_call_ptr<> call);
+    /// Completes when a quorum has confirmed the keys from now on, or this hold of them has ended.
+    void verify(const key_hold& by, client_call_ptr<> call);
+    void end_verifications(const key_hold& by, error_code why);
 
 private:
     void tick();
@@ -82,6 +82,7 @@ private:
     std::unique_ptr<timer> timer_;
     std::vector<unique_function<void(error_code)>> deleted_callbacks_;
     struct verification {
+        const key_hold* by;
         time_point since;
         client_call_ptr<> call;
     };
@@ -100,6 +101,8 @@ public:
                            std::vector<operation> steps) override;
 
 private:
+    void on_end() override;
+
     const std::string name_;
     const std::shared_ptr<key_holder> keys_;
 };
