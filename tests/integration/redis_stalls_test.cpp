@@ -91,6 +91,26 @@ CO_TEST("a server that stands still is not asked again before it has answered") 
     co_await unlocked(a);
 }
 
+CO_TEST("close ends what waits for servers that stand still") {
+    redis_trouble t(executor, 1, new_servers(30s));
+    const redis::mutex second(t.s->client, t.s->name + '2');
+    const auto a = ask(t.s->lock);
+    const auto b = ask(second);
+    co_await granted(a);
+    co_await granted(b);
+    to_servers(t, t.own.size(), [](auto& one) { one.pause(); });
+    const auto asked = start([&](auto token) { held(a).verify(std::move(token)); });
+    const auto released = give_back(held(b));
+    const auto closed = start([&](auto token) { t.s->client.close(std::move(token)); });
+    const auto late = start([&](auto token) { held(a).verify(std::move(token)); });
+    for (const auto& one : {asked, released, late}) {
+        co_await finished(one);
+        CHECK_MESSAGE(one->error == errc::closed, one->error.message());
+    }
+    to_servers(t, t.own.size(), [](auto& one) { one.resume(); });
+    co_await finished(closed);
+}
+
 CO_TEST("a limit that is shorter than a round trip is no error of a connected client") {
     for (const auto& round : test.each(sizes)) {
         redis_trouble t(executor, std::get<0>(round), new_servers(30s));

@@ -181,14 +181,14 @@ key_hold::key_hold(std::shared_ptr<core> client, std::shared_ptr<key_holder> key
 
 void key_hold::start_verify(handler<void(error_code)> h) {
     const auto call = make_pending_call(client(), std::move(h));
-    call->start([self = shared_from_this(), this, call] {
+    call->start_open([self = shared_from_this(), this, call] {
         if (!valid()) return call->fail(errc::lock_lost);
         keys_->verify(*this, call);
     });
 }
 
 void key_hold::on_end() {
-    keys_->end_verifications(*this, errc::lock_lost);
+    keys_->end_verifications(*this, reason() == errc::closed ? errc::closed : errc::lock_lost);
 }
 
 void key_hold::start_transaction(handler<void(error_code, std::vector<operation_result>)> h,
