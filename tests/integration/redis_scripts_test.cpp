@@ -154,8 +154,9 @@ TEST_CASE_FIXTURE(lock_harness, "a replica that comes does not make its master y
     redis_caller at_other(other.port());
     const deployment careful{300ms, 1, false};
     REQUIRE(acquire_of_age("v", careful).what == kind::granted);
-    const auto before = call({"HGET", "paddock:server", "id"}).text;
-    REQUIRE(before.size() == 40);
+    const auto marked = call({"HGET", "paddock:server", "id"}).text;
+    REQUIRE(marked.size() == 42); // and the database
+    const auto before = marked.substr(0, 40);
     at_other({"REPLICAOF", "127.0.0.1", std::to_string(server.port())});
     const auto end = std::chrono::steady_clock::now() + scaled(20s);
     while (call({"INFO", "replication"}).text.find(before) != std::string::npos) {
@@ -163,7 +164,21 @@ TEST_CASE_FIXTURE(lock_harness, "a replica that comes does not make its master y
         std::this_thread::sleep_for(1ms);
     }
     CHECK(acquire("w", careful).what == kind::taken);
-    CHECK(call({"HGET", "paddock:server", "id"}).text != before);
+    CHECK(call({"HGET", "paddock:server", "id"}).text != marked);
+}
+
+TEST_CASE_FIXTURE(lock_harness, "a database is young after it was swapped with another") {
+    deployment careful{300ms, 1, false};
+    REQUIRE(acquire_of_age("v", careful).what == kind::granted);
+    call({"SELECT", "1"});
+    careful.database = 1;
+    REQUIRE(acquire_of_age("v", careful).what == kind::granted);
+    call({"SWAPDB", "0", "1"});
+    CHECK(acquire("w", careful).what == kind::young);
+    CHECK(acquire_of_age("w", careful).what == kind::taken); // it came along
+    careful.database = 0;
+    call({"SELECT", "0"});
+    CHECK(acquire("w", careful).what == kind::young);
 }
 
 TEST_CASE_FIXTURE(lock_harness, "all clients of a server must agree on the longest time to live") {

@@ -66,8 +66,8 @@ struct redis_trouble {
         options.trust_new_servers = false;
         options.log = log.writer();
         for (const auto& one : own) {
-            const auto all =
-                redis::rules::deployment{options.max_ttl, static_cast<int>(count), true};
+            const auto all = redis::rules::deployment{options.max_ttl, static_cast<int>(count),
+                                                      true, std::stoi(database_of(count))};
             const redis::rules::lock_keys keys("of age");
             call(one)->run(redis::rules::script::acquire,
                            redis::rules::acquire_words(keys, "value", 1ms, all));

@@ -133,6 +133,12 @@ void core::start() {
         one->link = std::make_unique<server>(env(), one->where, limits_of(options_), *one);
 }
 
+rules::deployment core::deployment(int server) const {
+    auto all = deployment_;
+    all.database = servers_[static_cast<std::size_t>(server)]->where.database;
+    return all;
+}
+
 bool core::is_reachable(int server) const {
     const auto& at = servers_[static_cast<std::size_t>(server)];
     return at->link && at->link->reachable();

@@ -46,7 +46,7 @@ public:
     const rules::lock_timing& timing() const noexcept { return timing_; } ///< any thread
     /// How long a new hold must be valid; any thread.
     boot_clock::duration least_validity() const noexcept { return least_validity_; }
-    const rules::deployment& deployment() const noexcept { return deployment_; } ///< any thread
+    rules::deployment deployment(int server) const; ///< any thread
 
     time_point now() const noexcept { return clock()(); }
     void start() override;

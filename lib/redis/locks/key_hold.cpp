@@ -78,7 +78,7 @@ void key_holder::renew(int server) {
     const auto ttl = std::chrono::floor<std::chrono::milliseconds>(core_->timing().ttl);
     core_->call(
         server, rules::script::renew,
-        rules::renew_words(keys_, value_, ttl, core_->deployment(), token_.zxid),
+        rules::renew_words(keys_, value_, ttl, core_->deployment(server), token_.zxid),
         [weak = weak_from_this()] {
             const auto self = weak.lock();
             return self && !self->released_;

@@ -122,7 +122,7 @@ void lock_line::carry_out(const rules::attempt::requests& what) {
 
 void lock_line::send(int server, rules::script which) {
     const auto ttl = std::chrono::floor<std::chrono::milliseconds>(core_.timing().ttl);
-    const auto& all = core_.deployment();
+    const auto all = core_.deployment(server);
     auto words = which == rules::script::acquire
                      ? rules::acquire_words(keys_, value_, ttl, all)
                      : rules::renew_words(keys_, value_, ttl, all, attempt_->token());

@@ -18,30 +18,30 @@ using std::chrono::milliseconds;
 /// after each start, after it was a replica (which second_repl_offset shows), and when its first
 /// replica comes or its last one has long been gone (Redis' src/replication.c: changeReplicationId,
 /// shiftReplicationId): only then it has lost nothing. A server that is told to evict keys while
-/// clients are connected counts what it has evicted.
+/// clients are connected counts what it has evicted, and SWAPDB brings another database's marker.
 constexpr std::string_view check_server = R"(
 local function digits(n) return string.format('%.0f', n) end
 local info = redis.call('INFO', 'replication')
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 if not string.find(info, 'role:master', 1, true) then return {'replica', digits(now)} end
-local id = string.match(info, 'master_replid:(%x+)')
 local stats = redis.call('INFO', 'stats')
-local _, before = string.find(stats, 'evicted_keys:', 1, true)
-local evicted = before and string.match(stats, '^%d+', before + 1) or ''
+local _, at = string.find(stats, 'evicted_keys:', 1, true)
+local evicted = at and string.match(stats, '^%d+', at + 1) or ''
+local place = '/' .. ARGV[6] .. '/' .. evicted
+local id = string.match(info, 'master_replid:(%x+)') .. place
 local ttl, longest, servers = ARGV[2], ARGV[3], ARGV[4]
-local marker = redis.call('HMGET', KEYS[3], 'id', 'since', 'max_ttl', 'servers', 'run', 'evicted')
+local marker = redis.call('HMGET', KEYS[3], 'id', 'since', 'max_ttl', 'servers', 'run')
 if marker[1] and (marker[3] ~= longest or marker[4] ~= servers) then
   return {'mismatch', digits(now), marker[3] or '', marker[4] or ''}
 end
 local since = tonumber(marker[2] or '')
-if marker[1] ~= id or marker[6] ~= evicted or not since or since > now then
-  local run = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)')
-  local kept = marker[5] == run and marker[6] == evicted and string.find(info, 'second_repl_offset:-1', 1, true)
+if marker[1] ~= id or not since or since > now then
+  local run = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)') .. place
+  local kept = marker[5] == run and string.find(info, 'second_repl_offset:-1', 1, true)
   if not kept or not since or since > now then since = now end
   if ARGV[5] == '1' then since = now - longest * 1000 end
-  redis.call('HSET', KEYS[3], 'id', id, 'since', digits(since), 'max_ttl', longest, 'servers', servers, 'run', run,
-    'evicted', evicted)
+  redis.call('HSET', KEYS[3], 'id', id, 'since', digits(since), 'max_ttl', longest, 'servers', servers, 'run', run)
 end
 local young = math.max(0, math.ceil((since + longest * 1000 - now) / 1000))
 local last = tonumber(redis.call('GET', KEYS[2]) or '0')
@@ -90,7 +90,7 @@ elseif holder == false then
 else
   return taken(holder)
 end
-local token = tonumber(ARGV[6])
+local token = tonumber(ARGV[7])
 local wrong = token > last and count(token)
 if wrong then return wrong end
 return {done, digits(now), digits(young)}
@@ -228,7 +228,8 @@ call_words acquire_words(const lock_keys& keys, std::string_view value, millisec
             digits(ttl),
             digits(all.max_ttl),
             std::to_string(all.servers),
-            all.trusts_new_servers ? "1" : "0"};
+            all.trusts_new_servers ? "1" : "0",
+            std::to_string(all.database)};
 }
 
 call_words renew_words(const lock_keys& keys, std::string_view value, milliseconds ttl,

@@ -18,6 +18,8 @@ struct deployment {
     int servers = 1;
     /// The servers have just been set up, and no lock can be forgotten: they are not waited for.
     bool trusts_new_servers = false;
+    /// The one that the client uses on this server.
+    int database = 0;
 };
 
 /// The keys of one lock on a server.

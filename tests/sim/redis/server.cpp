@@ -183,7 +183,7 @@ std::string redis_server::call(peer& by, std::size_t which, const words& command
         word(3), redis_model::milliseconds(number(4)), redis_model::milliseconds(number(5)),
         word(0), static_cast<int>(number(6)),          word(7) == "1"};
     const bool acquires = what == redis::rules::script::acquire;
-    said = acquires ? model_.acquire(now(), terms) : model_.renew(now(), terms, number(8));
+    said = acquires ? model_.acquire(now(), terms) : model_.renew(now(), terms, number(9));
     note(word(0), acquires ? "acquire" : "renew", word(3), said);
     return said_as_reply(said);
 }
