@@ -17,8 +17,9 @@ enum class trouble_kind {
     exhaustion,  ///< a directory's sequence numbers are used up
     self_wait,   ///< a caller has long waited behind a hold of its own client
     work,        ///< the work of a leader failed
+    foreign_key, ///< another program's key, which has no time to live, stands for a lock
 };
 
-inline constexpr std::size_t trouble_kinds = 10;
+inline constexpr std::size_t trouble_kinds = 11;
 
 } // namespace paddock

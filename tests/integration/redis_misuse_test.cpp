@@ -174,6 +174,27 @@ CO_TEST("a key of another type is a lock that another has") {
     }
 }
 
+CO_TEST("the log says once that a waiter waits for a key without an end, and for which") {
+    const log_lines log;
+    auto options = new_servers();
+    options.log = log.writer();
+    redis_scene s(executor, 1, options);
+    (*s.call[0])({"SET", s.name, "foreign", "PX", "60000"});
+    const auto a = ask_for(s.lock, 50ms);
+    co_await finished(a);
+    (*s.call[0])({"PERSIST", s.name});
+    const auto b = ask_now(s.lock); // it does not wait
+    co_await finished(b);
+    CHECK(log.text() == "");
+    for (int n = 0; n < 2; ++n) {
+        const auto c = ask_for(s.lock, 50ms);
+        co_await finished(c);
+        CHECK_FALSE(c->error);
+    }
+    CHECK_MESSAGE(log.count("the key " + s.name + " without a time to live") == 1, log.text());
+    s.foreigner_gives_it_back();
+}
+
 CO_TEST("a hold whose key becomes another type is lost, and the key is left alone") {
     redis_scene s(executor, 1, new_servers(1s));
     const auto a = ask(s.lock);

@@ -143,6 +143,8 @@ void lock_line::send(int server, rules::script which) {
 }
 
 void lock_line::on_answer(int server, const std::optional<rules::answer>& said, time_point sent) {
+    if (said && said->what == rules::answer::kind::taken && said->left.count() < 0)
+        complain_about_endless_key();
     carry_out(said ? attempt_->answered(server, *said, sent, core_.now())
                    : attempt_->unreachable(server));
 }
@@ -201,6 +203,15 @@ void lock_line::complain_about_spoilt_keys() const {
         core_.trouble(trouble_kind::permission,
                       "the lock " + keys_.name + " cannot be had: another program has written to " +
                           keys_.counter + ", or to paddock:server");
+}
+
+/// A caller that waits may do so for ever.
+void lock_line::complain_about_endless_key() {
+    if (calls_.empty() || calls_.begin()->second->immediate()) return;
+    if (std::exchange(endless_key_told_, true)) return;
+    core_.trouble(trouble_kind::foreign_key,
+                  "another program has set the key " + keys_.name +
+                      " without a time to live: the lock is taken until somebody deletes the key");
 }
 
 void lock_line::refused() {

@@ -81,6 +81,7 @@ private:
     void give(const std::shared_ptr<key_holder>& holder);
     void refused();
     void complain_about_spoilt_keys() const;
+    void complain_about_endless_key();
     void fail_calls(error_code why);
     void fail_all(error_code why);
     void sleep(boot_clock::duration time, stage how);
@@ -110,6 +111,7 @@ private:
     std::vector<bool> heard_;    ///< the servers that told of a release during this attempt
     bool one_first_next_ = false;
     bool listens_ = false;
+    bool endless_key_told_ = false;
     std::optional<rules::obstacle> obstacle_; ///< of the latest attempt, if it failed
     int grants_in_a_row_ = 0;
     int releases_ = 0;           ///< that are not confirmed
