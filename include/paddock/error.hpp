@@ -19,7 +19,9 @@ using boost::system::system_error;
 /// `asio::error::operation_aborted`; an error of the ensemble keeps its number, in `zk_errc`.
 enum class errc : int {
     /// An argument is not acceptable, or the object is empty or was moved from. The client has sent
-    /// nothing. An exception that a call itself throws names the argument and the reason.
+    /// nothing. An exception that a call itself throws names the argument and the reason. Or the
+    /// other clients of the Redis servers have another `max_ttl` or number of servers: the client's
+    /// log says which.
     bad_argument = 1,
     /// The client is not connected, and the operation does not wait for a connection, or its time
     /// limit has passed.

@@ -11,7 +11,9 @@ namespace {
 const char* text(errc code) noexcept {
     switch (code) {
     case errc::bad_argument:
-        return "invalid argument, or an operation of an empty object";
+        return "invalid argument, or an operation of an empty object, or a max_ttl that differs "
+               "from "
+               "that of the Redis servers' other clients";
     case errc::not_connected:
         return "the client is not connected (yet)";
     case errc::session_expired:
