@@ -27,6 +27,7 @@ TEST_CASE("one server, with and without port, credentials and database") {
     CHECK(servers_of("redis://[::1]:7000/15") == all{{"::1", 7000, "", "", 15}});
     CHECK(servers_of("redis://user:secret@host:7000/2") ==
           all{{"host", 7000, "user", "secret", 2}});
+    CHECK(servers_of("REDIS://host") == servers_of("redis://host"));
     CHECK(servers_of("redis://:secret@host") == all{{"host", 6379, "", "secret", 0}});
 }
 
@@ -52,6 +53,8 @@ TEST_CASE("a URL that is wrong says what is wrong with it") {
     CHECK(fault_of("redis://a,,b") == "has an empty entry or host");
     CHECK(fault_of("redis://a,b,") == "has an empty entry or host");
     CHECK(fault_of("redis://a b") == "has the host 'a b', which is not a valid host name");
+    CHECK(fault_of("redis://a?ttl=1s,b,c") ==
+          "has a '?': the options of a client do not stand in its URL");
     CHECK(fault_of("redis://a:0").find("not a number from 1 to 65535") != std::string::npos);
     CHECK(fault_of("redis://a:65536").find("not a number from 1 to 65535") != std::string::npos);
     CHECK(fault_of("redis://a/x") == "has the database 'x', which is not a number");
@@ -68,4 +71,17 @@ TEST_CASE("what is wrong with credentials is said without them") {
     for (const auto* wrong : {"%", "%4", "%4g", "%-1", "% 1"})
         CHECK(fault_of("redis://u:secret" + std::string(wrong) + "@a") ==
               "has a '%' without two hexadecimal digits in its credentials");
+}
+
+TEST_CASE("no part of a password with a comma in it is shown") {
+    for (const std::string password : {"Q,Z", "Q/Z,", "Q Z,Z", "[Q,Z", "7/Q,Z", "7,Q Z,Z", ",Q,Z:Z",
+                                       "7,b:7,c,b:7,Z:Z", "Q?,Z", "Q@Q Z,Z"}) {
+        const auto fault = fault_of("redis://u:" + password + "@a:6000,b");
+        CHECK(fault != "");
+        CHECK_MESSAGE(fault.find_first_of("QZ7") == fault.npos, fault);
+    }
+    CHECK(fault_of("redis://u:Q,Z@a") ==
+          "has an entry that is not host[:port][/database]; in a password ',' is %2C");
+    CHECK(fault_of("redis://u:p@a:x,b,c").find("port 'x'") != std::string::npos);
+    CHECK(fault_of("redis://u:p@a,b:x,c").find("port 'x'") != std::string::npos);
 }

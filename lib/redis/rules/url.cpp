@@ -12,6 +12,15 @@ namespace {
 constexpr std::string_view scheme = "redis://";
 constexpr int most_databases = 1 << 20;
 
+/// Its letters may be large or small (RFC 3986).
+bool has_scheme(std::string_view text) noexcept {
+    const auto same = [](char wanted, char is) {
+        return is == wanted || (is >= 'A' && is <= 'Z' && is - 'A' + 'a' == wanted);
+    };
+    text = text.substr(0, scheme.size());
+    return std::equal(scheme.begin(), scheme.end(), text.begin(), text.end(), same);
+}
+
 std::optional<std::string> decoded(std::string_view text) {
     std::string out;
     for (std::size_t n = 0; n < text.size(); ++n) {
@@ -56,15 +65,11 @@ std::string parse_database(std::string_view text, extras& out) {
     return {};
 }
 
-std::string parse_entry(std::string_view entry, server& out, extras& with) {
-    if (entry.starts_with(scheme)) entry.remove_prefix(scheme.size());
+/// What stands behind the credentials.
+std::string parse_place(std::string_view entry, server& out, extras& with) {
     std::string fault;
-    // A password may have an '@' in it.
-    if (const auto at = entry.rfind('@'); at != entry.npos) {
-        fault = parse_credentials(entry.substr(0, at), with);
-        entry.remove_prefix(at + 1);
-    }
-    if (!fault.empty()) return fault;
+    if (entry.find('?') != entry.npos)
+        return "has a '?': the options of a client do not stand in its URL";
     const auto slash = std::min(entry.find('/'), entry.size());
     if (slash < entry.size()) fault = parse_database(entry.substr(slash + 1), with);
     if (!fault.empty()) return fault;
@@ -75,15 +80,30 @@ std::string parse_entry(std::string_view entry, server& out, extras& with) {
     return fault;
 }
 
-std::string fault_of(const std::vector<server>& all) {
+/// `shows`: no part of the entry can be part of a password.
+std::string parse_entry(std::string_view entry, bool shows, server& out, extras& with) {
+    if (has_scheme(entry)) entry.remove_prefix(scheme.size());
+    // A password may have an '@' in it.
+    if (const auto at = entry.rfind('@'); at != entry.npos) {
+        auto fault = parse_credentials(entry.substr(0, at), with);
+        if (!fault.empty()) return fault;
+        entry.remove_prefix(at + 1);
+    }
+    const auto fault = parse_place(entry, out, with);
+    if (fault.empty() || shows) return fault;
+    return "has an entry that is not host[:port][/database]; in a password ',' is %2C";
+}
+
+std::string fault_of(const std::vector<server>& all, bool shows) {
     if (all.size() % 2 == 0)
         return "has " + std::to_string(all.size()) +
                " servers: a quorum needs an odd number of them, or one";
     for (std::size_t n = 0; n < all.size(); ++n)
         for (std::size_t other = 0; other < n; ++other)
             if (all[n].host == all[other].host && all[n].port == all[other].port)
-                return "has the server " + all[n].host + ':' + std::to_string(all[n].port) +
-                       " twice";
+                return !shows ? "has a server twice"
+                              : "has the server " + all[n].host + ':' +
+                                    std::to_string(all[n].port) + " twice";
     return {};
 }
 
@@ -91,16 +111,18 @@ std::string fault_of(const std::vector<server>& all) {
 
 parsed_url parse_url(std::string_view text) {
     parsed_url url;
-    if (!text.starts_with(scheme)) {
+    if (!has_scheme(text)) {
         url.fault = "does not begin with 'redis://'";
         return url;
     }
     extras first;
+    // In front of it there may be a password, and a comma in it makes entries of its parts.
+    const auto secret_end = text.rfind('@') + 1;
     for (std::size_t start = 0; start <= text.size() && url.fault.empty();) {
         const auto end = std::min(text.find(',', start), text.size());
         server one;
         extras with;
-        url.fault = parse_entry(text.substr(start, end - start), one, with);
+        url.fault = parse_entry(text.substr(start, end - start), end >= secret_end, one, with);
         if (url.servers.empty()) first = with;
         one.user = with.password ? *with.user : first.user.value_or("");
         one.password = with.password ? *with.password : first.password.value_or("");
@@ -108,7 +130,7 @@ parsed_url parse_url(std::string_view text) {
         url.servers.push_back(std::move(one));
         start = end + 1;
     }
-    if (url.fault.empty()) url.fault = fault_of(url.servers);
+    if (url.fault.empty()) url.fault = fault_of(url.servers, secret_end == 0);
     return url;
 }
 
