@@ -53,9 +53,12 @@ bool is_scheme(std::string_view text) {
 /// Does not quote the URL, which may have a password in it.
 std::shared_ptr<lock_system> open(const asio::any_io_executor& executor, std::string_view url) {
     const auto end = url.find("://");
-    if (end == url.npos || !is_scheme(url.substr(0, end)))
+    std::string scheme(url.substr(0, end));
+    std::transform(
+        scheme.begin(), scheme.end(), scheme.begin(), // RFC 3986: `Redis` is `redis`
+        [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    if (end == url.npos || !is_scheme(scheme))
         throw bad_argument("url", "does not begin with a scheme, such as zk:// or redis://");
-    const std::string scheme(url.substr(0, end));
     const auto make = known_schemes().find(scheme);
     if (!make) throw bad_argument("url", "has the scheme '" + scheme + "', which is not known");
     auto made = make(executor, url);

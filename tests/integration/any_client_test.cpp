@@ -139,6 +139,7 @@ TEST_CASE("a URL that is not acceptable is refused, without the password in it")
     CHECK_FALSE(has(text_of_refusal("redis://u:secret@a,b"), "secret"));
     CHECK(has(text_of_refusal("zk://"), "servers"));
     CHECK(has(text_of_refusal("redis://"), "url"));
+    CHECK(has(text_of_refusal("Redis://host?ttl=1s"), "url has a '?'")); // the scheme is known
     const open_system none = [](asio::any_io_executor, std::string_view) { return nullptr; };
     CHECK_THROWS_AS(register_scheme("9p", none), system_error);
     CHECK_THROWS_AS(register_scheme("Zk", none), system_error);
