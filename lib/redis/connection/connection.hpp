@@ -37,8 +37,9 @@ public:
     /// before: whether the server has executed the command is unknown.
     using replied = unique_function<void(std::optional<rules::reply>, time_point sent)>;
 
-    /// One that was open for so long was healthy: the next attempt is made soon after its end.
-    static constexpr std::chrono::seconds proof_time{1};
+    /// One that was open for so long was healthy: the next attempt is made soon after its end. A
+    /// server that ends idle connections (`timeout`) waits for a second at least.
+    static constexpr std::chrono::milliseconds proof_time{500};
     /// Between two attempts: a guard may depend on it that a server is back.
     static constexpr std::chrono::seconds longest_pause{2};
 
