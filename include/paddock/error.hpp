@@ -47,7 +47,7 @@ enum class errc : int {
     sequence_exhausted,
     /// A budget of the client (`client_options::budgets`) does not allow another node or watch.
     over_budget,
-    /// The servers refused the credentials: those of `client_options::auth`, or of a Redis URL.
+    /// The servers refused the credentials (`client_options::auth`, a URL), or those lack a right.
     auth_failed,
     /// A client revoked the lock, and the holder's options allow that
     /// (`mutex_options::revocable`).
@@ -120,7 +120,7 @@ enum class condition : int {
     /// The client is of no use any more: `errc::closed`, `zk_errc::closing`, and the codes of
     /// `auth_failed`.
     closed,
-    /// The servers refused the credentials: `auth_failed` of both kinds.
+    /// The servers refused the credentials, or those lack a right: `auth_failed` of both kinds.
     auth_failed,
     /// The credentials do not allow the request: `zk_errc::no_auth`.
     not_permitted,

@@ -33,7 +33,7 @@ const char* text(errc code) noexcept {
     case errc::over_budget:
         return "the client's budget allows no other node or watch";
     case errc::auth_failed:
-        return "the servers refused the credentials";
+        return "the servers refused the credentials, or those lack a right";
     case errc::revoked:
         return "another client asked for the lock back";
     case errc::would_deadlock:
@@ -141,7 +141,7 @@ const char* text(condition which) noexcept {
     case condition::closed:
         return "the client is closed";
     case condition::auth_failed:
-        return "the servers refused the credentials";
+        return "the servers refused the credentials, or those lack a right";
     case condition::not_permitted:
         return "the credentials do not allow the request";
     case condition::bad_argument:

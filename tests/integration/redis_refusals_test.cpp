@@ -91,6 +91,7 @@ CO_TEST("a user without a right to the lock's key gets no lock") {
     make_user(*t.call(), "worker", {"resetkeys", "~other*", "~paddock:server"});
     const auto error = co_await refusal(t, executor, url_as("worker:secret", t.own[0].port()));
     CHECK(error == errc::auth_failed);
+    CHECK(error.message().find("lack a right") != std::string::npos);
     CHECK_MESSAGE(t.log.has("NOPERM"), t.log.text());
 }
 

@@ -103,11 +103,11 @@ public:
     ///
     /// Completion signature: `void(error_code)`.
     ///
-    /// Errors: `errc::auth_failed` when so many servers refuse the credentials that the others are
-    /// too few; `errc::unsuitable_server` when so many are no masters, members of a cluster, older
-    /// than Redis 5, may evict keys, or are listed twice: the log says which and why; the client
-    /// goes on trying. `errc::closed`. (Whether the clients agree on `max_ttl` is known at the
-    /// first lock().)
+    /// Errors: `errc::auth_failed` when so many servers refuse the credentials, or give them too
+    /// few rights, that the others are too few; `errc::unsuitable_server` when so many are no
+    /// masters, members of a cluster, older than Redis 5, may evict keys, or are listed twice: the
+    /// log says which and why; the client goes on trying. `errc::closed`. (Whether the clients
+    /// agree on `max_ttl` is known at the first lock().)
     ///
     /// Cancellation safety: total and terminal; the client goes on connecting.
     ///
