@@ -41,8 +41,7 @@ asio::awaitable<void> node(experiment& e, int number) {
     const auto asked = std::chrono::steady_clock::now();
     paddock::guard guard = co_await mutex.lock();
     e.waits.push_back(std::chrono::steady_clock::now() - asked);
-    std::printf("%-8s leads, token %lld\n", name.c_str(),
-                static_cast<long long>(guard.fencing_token().zxid));
+    std::printf("%-8s leads, token %s\n", name.c_str(), to_string(guard.fencing_token()).c_str());
 
     asio::steady_timer work(executor, 50ms);
     co_await work.async_wait(asio::use_awaitable);

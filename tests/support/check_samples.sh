@@ -50,14 +50,14 @@ expect '^paddock: .*Connection refused' 1 "$(cat "$folder/lonely")"
 rm "$folder/lonely"
 
 check_experiment() { # what demo.sh said
-  expect '^node [0-9]+ +leads, token [0-9]+$' 15 "$1"
+  expect '^node [0-9]+ +leads, token [0-9a-f]{32}$' 15 "$1"
   expect '^node [0-9]+ +unlocks$' 15 "$1"
   expect '^15 nodes led; .*min [0-9.]+ ms, max [0-9.]+ ms, avg [0-9.]+ ms$' 1 "$1"
   # A node leads only after the one before it has unlocked, and with a greater token.
   printf '%s\n' "$1" | awk '
     / leads, / { if (leading) { print "two leaders: " $0; exit 1 }
-                 if ($NF <= token) { print "the token did not grow: " $0; exit 1 }
-                 leading = 1; token = $NF }
+                 if ("" $NF <= token) { print "the token did not grow: " $0; exit 1 }
+                 leading = 1; token = "" $NF }
     / unlocks$/ { leading = 0 }' || fail "$1"
 }
 
