@@ -38,10 +38,10 @@ class [[gnu::visibility("default")]] mutex;
 /// earlier one.
 ///
 /// guard::path() is the name. guard::verify() asks a quorum for the keys; guard::transaction()
-/// completes with `errc::not_supported`, guard::downgrade() with `errc::bad_argument`, and nobody
-/// asks for a hold back.
-/// guard::lost() returns `errc::lease_lapsed` when a quorum has not confirmed the key in time, and
-/// `errc::node_deleted` when the servers say that another client has it.
+/// completes with `errc::not_supported`, guard::downgrade() with `errc::bad_argument`, and no
+/// client can revoke a hold. guard::unlock() completes when a quorum has deleted the key, or its
+/// time to live is over. guard::lost() returns `errc::lease_lapsed` when a quorum has not confirmed
+/// the key in time, and `errc::node_deleted` when the servers say that another client has it.
 ///
 /// Errors of lock(): `errc::bad_argument` when the clients of these servers use another `max_ttl`
 /// or another number of servers; `errc::auth_failed` when the credentials or their rights do not

@@ -104,8 +104,8 @@ attempt::requests attempt::decide() {
 }
 
 /// Others wait for the release of these keys if they may have seen them on a quorum, or on the one
-/// server that is asked first. A loser tells nobody: it would wake clients that can get no more
-/// than it did.
+/// server that is asked first. A loser tells none of them: it would wake clients that can get no
+/// more than it did.
 attempt::requests attempt::fail() {
     state_ = state::failed;
     requests last;

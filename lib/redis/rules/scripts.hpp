@@ -71,7 +71,7 @@ struct answer {
         set,      ///< the key was missing, and is set again
         taken,    ///< the key has another value: `left`, `holder`
         young,    ///< the server may have lost its data, and sets nothing: `left`
-        released, ///< the key had our value, and is deleted; `text`: why nobody was told
+        released, ///< the key had our value, and is deleted; `text`: why no client was told
         gone,     ///< the key does not have our value
         replica,  ///< the server is no master
         mismatch, ///< the clients of this server use another deployment: `text`
