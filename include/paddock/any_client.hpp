@@ -58,9 +58,9 @@ using open_system = std::function<std::shared_ptr<lock_system>(asio::any_io_exec
 ///                                      `redis`)
 ///     and those of register_scheme()
 ///
-/// any_mutex says what differs. With options of their own, make the clients themselves: their
-/// mutexes convert to any_mutex. Or register a lock_system that makes them, also for `redis` or
-/// `zk` instead of the library's own.
+/// any_mutex says what differs. A URL has no options: for others than the default ones, make a
+/// client of the system yourself; its mutexes convert to any_mutex. Or register a lock_system that
+/// makes them, also for `redis` or `zk` instead of the library's own.
 ///
 /// Executor, lifetime, thread safety: as paddock::client.
 class any_client {

@@ -53,7 +53,7 @@ enum class errc : int {
     /// (`mutex_options::revocable`).
     revoked,
     /// The operation would wait for itself: the upgrade of a shared hold to an exclusive one, or
-    /// the lock() of a recursive_mutex whose owner still has guards of a lost hold.
+    /// lock() of a recursive_mutex behind the node of its owner's lost hold (on Redis: lock_lost).
     would_deadlock,
     /// For too long, no answer has proved that the session is alive (the lease has lapsed), or no
     /// quorum of Redis servers has confirmed the lock's key. Another contender may hold the lock.

@@ -29,6 +29,11 @@ class [[gnu::visibility("default")]] guard;
 /// g++ 12 does not warn when a program discards a guard (`co_await mutex.lock();`), which releases
 /// the lock at once: always name it, `paddock::guard held = co_await mutex.lock();`, or use with().
 ///
+/// The comments say how it is on ZooKeeper. On Redis, read a quorum of the servers for the
+/// ensemble, and the lock's key for its node: the lease is the time for which a quorum has
+/// confirmed the key, and there is no session that could expire. redis::mutex says what else
+/// differs.
+///
 /// **For all operations**
 ///
 /// Executor: an operation completes on the handler's associated executor, by default on the

@@ -27,7 +27,10 @@ class [[gnu::visibility("default")]] recursive_mutex;
 /// what an owner holds: two objects with the same client and name are the same lock.
 ///
 /// All guards of an owner have the same fencing token, and are lost together. Until all of them are
-/// unlocked or destroyed, lock() of this owner completes with `errc::lock_lost`.
+/// unlocked or destroyed, lock() of this owner completes with `errc::lock_lost`, and so does
+/// try_lock(). (paddock::recursive_mutex refuses only while its node would block the call, and then
+/// with `errc::would_deadlock`; its try_lock() finds the lock taken. Here, the lost key ends by
+/// itself.)
 ///
 /// Everything else: see mutex and any_mutex.
 class recursive_mutex {
