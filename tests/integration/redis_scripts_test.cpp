@@ -155,7 +155,7 @@ TEST_CASE_FIXTURE(lock_harness, "a replica that comes does not make its master y
     const deployment careful{300ms, 1, false};
     REQUIRE(acquire_of_age("v", careful).what == kind::granted);
     const auto marked = call({"HGET", "paddock:server", "id"}).text;
-    REQUIRE(marked.size() == 42); // and the database
+    REQUIRE(marked.size() > 40); // also the database, and how much was evicted
     const auto before = marked.substr(0, 40);
     at_other({"REPLICAOF", "127.0.0.1", std::to_string(server.port())});
     const auto end = std::chrono::steady_clock::now() + scaled(20s);

@@ -89,7 +89,7 @@ std::string parse_entry(std::string_view entry, bool shows, server& out, extras&
         if (!fault.empty()) return fault;
         entry.remove_prefix(at + 1);
     }
-    const auto fault = parse_place(entry, out, with);
+    auto fault = parse_place(entry, out, with);
     if (fault.empty() || shows) return fault;
     return "has an entry that is not host[:port][/database]; in a password ',' is %2C";
 }
