@@ -43,6 +43,9 @@ public:
     /// The session has ended (errc::session_expired, errc::auth_failed): close the pump.
     virtual void on_session_ended(error_code why) noexcept = 0;
     virtual void on_watch(watch_type type, std::string_view path) noexcept = 0;
+    /// The turn is about to send the requests that were made since the last one: those that are
+    /// made from within leave with them.
+    virtual void on_sending() noexcept = 0;
     /// A problem for an administrator: an unresolvable name, no server that answers.
     virtual void on_trouble(trouble_kind kind, std::string_view what) noexcept = 0;
 
@@ -71,6 +74,9 @@ public:
         after_submit();
         return rc;
     }
+
+    /// Calls on_sending() behind the tasks that the user has posted so far.
+    void schedule_turn();
 
     bool ready() const noexcept; ///< connected, and neither breaking the connection nor closing
     std::int64_t session_id() const noexcept { return session_id_; }
@@ -118,7 +124,6 @@ private:
 
     // The turn (pump_turn.cpp).
     bool stopped() const noexcept { return closing_ || session_ended_; }
-    void schedule_turn();
     void after_submit();
     void on_socket_ready(unsigned events);
     void turn();

@@ -49,6 +49,7 @@ void pump::turn() {
     const auto now = env_.now();
     const auto events = std::exchange(pending_events_, 0U) | overdue_events(now);
     if (events != 0 && !poisoned_) drain(events, now);
+    if (!stopped()) user_.on_sending();
     calls_->flush(); // before the rest of the turn delays the requests
     if (poisoned_ && !stopped()) purge(now);
     if (!stopped()) give_up_slow_attempt(now);

@@ -50,6 +50,9 @@ public:
     void on_watch(native::watch_type type, std::string_view path) noexcept override {
         watches.emplace_back(type, path);
     }
+    void on_sending() noexcept override {
+        if (when_sending) when_sending();
+    }
     void on_trouble(trouble_kind kind, std::string_view what) noexcept override {
         if (kind != trouble_kind::c_client)
             troubles.emplace_back(what);
@@ -67,6 +70,7 @@ public:
     std::function<void()> when_connected;
     std::function<void()> when_disconnected;
     std::function<void()> when_ended;
+    std::function<void()> when_sending;
 };
 
 /// The addresses "127.0.0.1:port", and "[::1]:port" without the brackets.

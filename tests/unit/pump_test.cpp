@@ -130,6 +130,40 @@ TEST_CASE("requests are sent together with the next turn") {
     CHECK(s.c->held_back == 0);
 }
 
+TEST_CASE("before a turn sends requests its user may make some that leave with them") {
+    connected_pump s;
+    int asked = 0;
+    s.user.when_sending = [&] {
+        if (++asked == 1) s.ask();
+    };
+    const auto turns = s.c->interests;
+    s.pump->schedule_turn();
+    s.pump->schedule_turn();
+    CHECK(asked == 0); // not from within
+    s.env.run();
+    CHECK(asked == 1);
+    CHECK(s.c->log.size() == 1);
+    CHECK(s.c->held_back == 0);
+    CHECK(s.c->interests == turns + 1);
+}
+
+TEST_CASE("a turn that has ended the session sends nothing more") {
+    connected_pump s;
+    bool asked = false;
+    s.user.when_ended = [&] { s.user.when_sending = [&] { asked = true; }; };
+    s.c->accepts = false;
+    s.c->hang_up();
+    s.env.run();
+    s.c->next_session_state = native::state::expired;
+    s.c->accepts = true;
+    s.c->set_readable();
+    s.env.advance(4s);
+    REQUIRE(s.user.over == errc::session_expired);
+    s.pump->schedule_turn();
+    s.env.run();
+    CHECK_FALSE(asked);
+}
+
 TEST_CASE("a completion may make a request before the pump goes on") {
     connected_pump s;
     pending next;
