@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace paddock::rules {
+
+/// What is known of directories in which nodes are created and deleted: whether a multi of several
+/// nodes, which is executed as a whole or not at all, should have one of them there.
+class batch_places {
+public:
+    static constexpr std::size_t limit = 10'000;
+
+    /// A node was created in the directory.
+    void created(std::string_view directory);
+    /// A create or a delete in the directory was refused with this code.
+    void refused(std::string_view directory, int code);
+
+    bool suits_create(std::string_view directory) const;
+    bool suits_remove(std::string_view directory) const;
+
+    void clear() { places_.clear(); }
+    std::size_t size() const noexcept { return places_.size(); }
+
+private:
+    enum class place { exists, unsuitable };
+    struct hash : std::hash<std::string_view> {
+        using is_transparent = void;
+    };
+
+    void remember(std::string_view directory, place what);
+
+    std::unordered_map<std::string, place, hash, std::equal_to<>> places_;
+};
+
+} // namespace paddock::rules
