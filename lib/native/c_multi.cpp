@@ -87,9 +87,12 @@ struct multi_call {
         return all;
     }
 
+    /// The steps before and behind the one that was refused have codes of their own.
     int refused() const {
-        const auto first = std::find_if(results.begin(), results.end(),
-                                        [](const zoo_op_result_t& one) { return one.err != ZOK; });
+        const auto first =
+            std::find_if(results.begin(), results.end(), [](const zoo_op_result_t& one) {
+                return one.err != ZOK && one.err != ZRUNTIMEINCONSISTENCY;
+            });
         return first == results.end() ? -1 : static_cast<int>(first - results.begin());
     }
 

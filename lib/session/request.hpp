@@ -12,17 +12,20 @@
 
 namespace paddock::detail {
 
-/// Requests to the ensemble. Paths are full paths, with the client's root.
+/// Requests to the ensemble. Paths are full paths, with the client's root. A request that is
+/// `mergeable` may be executed in one multi with others: see batch.
 namespace requests {
 
 struct create {
     std::string path;
     std::string data;
     create_options how;
+    bool mergeable = false;
 };
 struct remove {
     std::string path;
     std::int32_t version = any_version;
+    bool mergeable = false;
 };
 struct get {
     std::string path;

@@ -204,6 +204,15 @@ void script::ask(client& caller) {
     }
 }
 
+/// A node that the same multi changes and deletes.
+void script::add_passing_node(std::vector<operation>& steps, std::string& what) {
+    const auto where = path() + "/passing";
+    steps.emplace_back(op::create{.path = where, .mode = create_mode::ephemeral});
+    steps.emplace_back(op::set{.path = where});
+    steps.emplace_back(op::remove{.path = where});
+    what += " passing " + where;
+}
+
 void script::ask_multi(client& caller) {
     std::vector<operation> steps;
     std::string what = "multi";
@@ -229,6 +238,7 @@ void script::ask_multi(client& caller) {
         }
         what += ' ' + std::to_string(steps.back().index()) + where;
     }
+    if (chance_.one_in(2)) add_passing_node(steps, what);
     static_cast<void>(caller.calls->multi(steps, note(caller, what)));
 }
 

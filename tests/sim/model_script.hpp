@@ -36,6 +36,7 @@ private:
     void burst(client& caller);
     void ask(client& caller);
     void ask_multi(client& caller);
+    void add_passing_node(std::vector<operation>& steps, std::string& what);
     void lose_connection(client& caller, client& other);
     void end_session(client& caller);
     void settle();

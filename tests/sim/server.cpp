@@ -153,10 +153,11 @@ void server::commit() { apply_next(); }
 void server::apply_next() {
     const auto t = log_[applied_++];
     std::vector<sight> seen;
-    view_.apply(*t, connections_.empty() ? nullptr : &seen);
+    std::vector<node_stat> stats;
+    view_.apply(*t, connections_.empty() ? nullptr : &seen, t->origin == id ? &stats : nullptr);
     for (const auto& one : seen)
         fire(one);
-    if (t->origin == id) answer(*t);
+    if (t->origin == id) answer(*t, stats);
     if (t->what != txn::close_session) return;
     touched_.erase(t->session);
     std::vector<std::uint64_t> over;
@@ -181,7 +182,7 @@ void server::fire(const sight& seen) {
 }
 
 /// The end of a write of one of this server's clients.
-void server::answer(const txn& t) {
+void server::answer(const txn& t, const std::vector<node_stat>& stats) {
     const auto known = tickets_.find(t.ticket);
     if (known == tickets_.end()) return;
     const auto number = known->second;
@@ -198,7 +199,7 @@ void server::answer(const txn& t) {
     }
     if (t.rc == code::session_moved) return drop(number); // without an answer
     if (c.queue.empty() || c.queue.front().ticket != t.ticket) return;
-    auto reply = reply_to(c.queue.front().what, t);
+    auto reply = reply_to(c.queue.front().what, t, stats);
     reply.xid = c.queue.front().what.xid;
     reply.zxid = t.zxid;
     reply.truth = t.zxid;
@@ -207,22 +208,18 @@ void server::answer(const txn& t) {
     advance(c);
 }
 
-packet server::reply_to(const request& r, const txn& t) const {
+packet server::reply_to(const request& r, const txn& t, const std::vector<node_stat>& stats) const {
     packet out{.rc = t.rc, .refused_step = t.refused_step};
     if (t.what != txn::changes) return out;
-    const auto stat_of = [this](const std::string& path) {
-        const auto* const n = view_.find(path);
-        return n ? view_.stat(*n) : node_stat();
-    };
     if (!t.multi) {
         if (r.what == verb::create) out.value = t.steps.front().path;
-        if (r.what != verb::remove && !t.steps.empty()) out.stat = stat_of(t.steps.front().path);
+        if (r.what != verb::remove && !t.steps.empty()) out.stat = stats.front();
         return out;
     }
-    for (const auto& step : t.steps) {
+    for (std::size_t i = 0; i < t.steps.size(); ++i) {
         operation_result one;
-        if (step.what == change::create) one.path = step.path;
-        if (step.what == change::set) one.stat = stat_of(step.path);
+        if (t.steps[i].what == change::create) one.path = t.steps[i].path;
+        if (t.steps[i].what == change::set) one.stat = stats[i];
         out.results.push_back(std::move(one));
     }
     return out;

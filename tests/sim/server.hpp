@@ -93,8 +93,8 @@ private:
     void advance(connection& c);
     packet read(connection& c, const request& r);
     void set_watches(connection& c, const request& r);
-    packet reply_to(const request& r, const txn& t) const;
-    void answer(const txn& t);
+    packet reply_to(const request& r, const txn& t, const std::vector<node_stat>& stats) const;
+    void answer(const txn& t, const std::vector<node_stat>& stats);
     void fire(const sight& seen);
     void drop(std::uint64_t connection);
     void drop_older(std::int64_t session, std::uint64_t connection);

@@ -32,7 +32,7 @@ node_stat tree::stat(const node& n) const {
     return out;
 }
 
-void tree::apply(const txn& t, std::vector<sight>* seen) {
+void tree::apply(const txn& t, std::vector<sight>* seen, std::vector<node_stat>* stats) {
     zxid_ = t.zxid;
     switch (t.what) {
     case txn::open_session:
@@ -44,8 +44,12 @@ void tree::apply(const txn& t, std::vector<sight>* seen) {
         sessions_.erase(t.session);
         break;
     case txn::changes:
-        for (const auto& one : t.steps)
+        for (const auto& one : t.steps) {
             apply(one, t.zxid, t.time, seen);
+            if (!stats) continue;
+            const auto* const n = find(one.path);
+            stats->push_back(n ? stat(*n) : node_stat());
+        }
         break;
     case txn::error:
         break;

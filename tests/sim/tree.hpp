@@ -30,8 +30,10 @@ public:
 
     tree();
 
-    /// Executes a decided change; appends its visible parts, in the servers' order.
-    void apply(const txn& t, std::vector<sight>* seen = nullptr);
+    /// Executes a decided change; appends its visible parts, in the servers' order, and the stat of
+    /// each step's node, as it is after that step.
+    void apply(const txn& t, std::vector<sight>* seen = nullptr,
+               std::vector<node_stat>* stats = nullptr);
     void apply(const change& c, std::int64_t zxid, std::int64_t time, std::vector<sight>* seen);
 
     const node* find(const std::string& path) const;

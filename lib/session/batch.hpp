@@ -1,0 +1,49 @@
+#pragma once
+
+#include "native/calls.hpp"
+#include "rules/batch_places.hpp"
+#include "session/request.hpp"
+
+#include <cstddef>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+namespace paddock::detail {
+
+/// The directory of the node that a request creates or deletes, or that it lists; else empty.
+std::string_view directory_of(const request& what) noexcept;
+
+/// Several creates of lock nodes, or several deletes, that are sent as one multi. Creates and
+/// deletes are never mixed; of one directory there is at most one create.
+///
+/// The C client cannot tell the czxid of a node that a multi creates. So behind its creates stand
+/// three steps that create a node in the directory of the first one, change it, and delete it: the
+/// change tells the transaction. They stand last so that they take no sequence number before the
+/// other nodes, and nobody can see that node.
+class batch {
+public:
+    static constexpr std::size_t most_nodes = 64;
+    static constexpr std::size_t most_bytes = std::size_t(64) * 1024;
+
+    batch(const rules::batch_places& places, std::size_t max_bytes)
+        : places_(places), max_bytes_(max_bytes) {}
+
+    /// Adds a request, which must outlive the batch, if it can be executed together with the
+    /// others.
+    bool add(const request& what);
+
+    requests::multi steps() const;
+
+private:
+    const rules::batch_places& places_;
+    std::size_t max_bytes_;
+    std::size_t bytes_ = 0;
+    std::vector<const request*> parts_;
+    std::unordered_set<std::string_view> directories_; ///< of creates
+};
+
+/// The stat of the nodes that a batch has created, as far as it is known.
+node_stat stat_of_created(const native::reply& answer, std::size_t nodes);
+
+} // namespace paddock::detail
