@@ -29,7 +29,8 @@ void lock_queue::carry_out(const rules::queue_act::create& a) {
         lane::lock_work,
         requests::create{std::move(path),
                          how.data,
-                         {.mode = create_mode::ephemeral_sequential, .acl = how.acl, .ttl = {}}},
+                         {.mode = create_mode::ephemeral_sequential, .acl = how.acl, .ttl = {}},
+                         true},
         [self = shared_from_this(), a](const native::reply& r) {
             self->report(&rules::queue::created, a.key, a.id,
                          rules::queue::created_answer{
@@ -78,7 +79,7 @@ void lock_queue::carry_out(const rules::queue_act::forget& a) { forget_watch(a.n
 
 void lock_queue::carry_out(const rules::queue_act::sweep& a) {
     auto& entry = entries_.at(a.key);
-    core_.sweeper().remove(path_of(a.name), a.id, std::exchange(entry.reserved, 0));
+    core_.sweeper().remove(path_of(a.name), a.id, std::exchange(entry.reserved, 0), a.exists);
 }
 
 /// One multi replaces the node, so that the lock queue always shows exactly one of the two. If a

@@ -299,9 +299,11 @@ void queue::rejoin(contender& c) {
 void queue::drop(contender& c) {
     const bool unknown = c.at == stage::unknown;
     if (c.at == stage::waiting || c.at == stage::granted) {
-        actions_.push_back(queue_act::sweep{c.key, c.id, c.node->first.name});
-        if (c.downgrade_id != 0)
-            actions_.push_back(queue_act::sweep{c.key, c.downgrade_id, name_after_downgrade(c)});
+        const bool exists = c.downgrade_id == 0; // else only one of the two does
+        actions_.push_back(queue_act::sweep{c.key, c.id, c.node->first.name, exists});
+        if (!exists)
+            actions_.push_back(
+                queue_act::sweep{c.key, c.downgrade_id, name_after_downgrade(c), exists});
         leave_table(c);
     } else if (unknown) {
         ids_.release(c.id); // if its node exists, the taint finds it as an orphan

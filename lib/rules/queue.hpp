@@ -52,6 +52,7 @@ struct sweep { ///< delete an own node, retry until it is gone, then release its
     contender_key key;
     node_id id;
     std::string name;
+    bool exists = true; ///< as far as is known
 };
 struct downgrade { ///< atomically replace a node by one with the same sequence number
     contender_key key;

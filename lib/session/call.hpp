@@ -61,6 +61,8 @@ private:
             lane::user, what_,
             [self = this->shared_from_this(), this](const native::reply& r) { answered(r); },
             [this] { return open(); }); // the answer's callback keeps the call alive
+        // Behind all that the program asked for before, and before what it asks for next.
+        client()->dispatcher().send();
     }
 
     void answered(const native::reply& reply) {

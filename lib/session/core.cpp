@@ -19,7 +19,8 @@ core::core(asio::any_io_executor io, world outside, std::vector<native::server_a
     , options_(std::move(options))
     , lease_({env(), clock(), dispatcher_, log_, [this] { change_server(); }}, options_.lease)
     , dispatcher_(env(),
-                  {options_.budgets.requests_in_flight, options_.budgets.request_bytes_in_flight},
+                  {options_.budgets.requests_in_flight, options_.budgets.request_bytes_in_flight,
+                   std::min(batch::most_bytes, options_.max_request_bytes)},
                   lease_)
     , watches_(dispatcher_, std::min(options_.budgets.watched_path_bytes,
                                      options_.max_request_bytes - request_envelope))

@@ -116,7 +116,7 @@ public:
     void on_disconnected() noexcept override;
     void on_session_ended(error_code why) noexcept override;
     void on_watch(native::watch_type type, std::string_view path) noexcept override;
-    void on_sending() noexcept override {}
+    void on_sending() noexcept override { dispatcher_.send(); }
     void on_trouble(trouble_kind kind, std::string_view what) noexcept override {
         trouble(kind, what);
     }

@@ -1,42 +1,65 @@
 #include "session/dispatcher.hpp"
 
+#include "rules/outcome.hpp"
+
+#include <algorithm>
 #include <utility>
+#include <variant>
 
 namespace paddock::detail {
 
-/// A request that the C client has accepted, and owns until it is answered.
+namespace {
+
+/// How far behind a mergeable request others are looked for.
+constexpr std::size_t farthest_merged = 256;
+
+} // namespace
+
+/// A request, or a batch, that the C client has accepted, and owns until it is answered.
 class dispatcher::sent_request final : public native::completion, public list_hook {
 public:
-    sent_request(dispatcher& from, lane which, queued_request&& one)
-        : from_(&from)
-        , by_(answered(*one.what))
-        , bytes_(which == lane::lock_work ? bytes_of(*one.what) : 0)
-        , sent_(from.env_.now())
-        , done_(std::move(one.done)) {
-        if (bytes_ > 0) ++from.requests_;
+    sent_request(dispatcher& from, lane which, queued_requests&& parts, answered_by by)
+        : from_(&from), which_(which), by_(by), sent_(from.env_.now()), parts_(std::move(parts)) {
+        if (which == lane::lock_work) {
+            requests_ = parts_.size();
+            for (const auto& part : parts_)
+                bytes_ += bytes_of(*part.what);
+        }
+        from.requests_ += requests_;
         from.bytes_ += bytes_;
         if (by_ != answered_by::server) ++from.leader_requests_;
         from.in_flight_.push_back(*this);
     }
     ~sent_request() override {
-        auto* const from = leave();
-        if (from && done_) from->refused_ = std::move(done_);
+        if (auto* const from = leave()) from->refused_ = std::move(parts_);
     }
 
     void complete(const native::reply& reply) noexcept override {
         auto* const from = leave();
         if (!from) return; // abandoned
         from->observer_.on_answer({by_, sent_, reply.rc});
-        auto done = std::exchange(done_, {});
-        done(reply);
-        from->drain();
+        auto parts = std::exchange(parts_, {});
+        const auto meaning = rules::judge(rules::request_kind::list, reply.rc);
+        if (outdated_ && meaning != rules::outcome::lost)
+            from->repeat(std::move(parts.front()));
+        else
+            from->answered(which_, std::move(parts), reply);
+        from->schedule_sending();
     }
 
     /// Answers it now; the C client's answer is ignored.
     void abandon(int code) {
         leave();
-        auto done = std::exchange(done_, {});
-        done(native::reply{.rc = code});
+        auto parts = std::exchange(parts_, {});
+        for (auto& part : parts)
+            part.done(native::reply{.rc = code});
+    }
+
+    /// A node will be created in the directory that this request, if it is a listing, does not
+    /// show.
+    void outdate(std::string_view directory) {
+        const auto* const lists = std::get_if<requests::list>(parts_.front().what.get());
+        if (which_ == lane::lock_work && lists && lists->path == directory) outdated_ = true;
     }
 
 private:
@@ -46,16 +69,19 @@ private:
         if (!from) return nullptr;
         unlink();
         if (by_ != answered_by::server) --from->leader_requests_;
-        if (bytes_ > 0) --from->requests_;
+        from->requests_ -= requests_;
         from->bytes_ -= bytes_;
         return from;
     }
 
     dispatcher* from_; ///< null after leave()
+    lane which_;
     answered_by by_;
-    std::size_t bytes_; ///< that it uses of the window; 0 in the other lanes
+    std::size_t requests_ = 0; ///< that it uses of the window; 0 in the other lanes
+    std::size_t bytes_ = 0;    ///< likewise
+    bool outdated_ = false;
     boot_clock::time_point sent_;
-    answer done_;
+    queued_requests parts_;
 };
 
 dispatcher::dispatcher(environment& env, limits window, answer_observer& observer)
@@ -69,7 +95,7 @@ void dispatcher::submit(lane which, std::shared_ptr<const request> what, answer 
     if (which == lane::lock_work && !connection_)
         return answer_later(std::move(done), native::code::invalid_state);
     of(which).push_back({std::move(what), std::move(done), std::move(still)});
-    drain();
+    schedule_sending();
 }
 
 void dispatcher::connect(native::pump& connection) {
@@ -80,7 +106,7 @@ void dispatcher::connect(native::pump& connection) {
 
 void dispatcher::start_sending() {
     sending_ = true;
-    drain();
+    schedule_sending();
 }
 
 void dispatcher::disconnect() {
@@ -91,6 +117,7 @@ void dispatcher::disconnect() {
 void dispatcher::end_session() {
     disconnect();
     of(lane::urgent).clear(); // deletes and heartbeats of the ended session
+    places_.clear();
 }
 
 void dispatcher::close() {
@@ -103,36 +130,133 @@ void dispatcher::close() {
         refuse(which, native::code::closing);
 }
 
+void dispatcher::schedule_sending() {
+    if (connection_ && sending_) connection_->schedule_turn();
+}
+
 /// While the pump is about to lose the connection the requests stay in their lanes: the callers
 /// would have to submit again each one that the pump refuses.
-void dispatcher::drain() {
+void dispatcher::send() {
     while (connection_ && sending_ && connection_->ready()) {
-        if (!send_one(lane::urgent) && !(window_open() && send_one(lane::lock_work)) &&
-            !send_one(lane::user))
+        if (!send_first(lane::urgent) && !(window_open() && send_first(lane::lock_work)) &&
+            !send_first(lane::user))
             return;
     }
 }
 
-bool dispatcher::window_open() const noexcept {
-    return requests_ < window_.requests && (bytes_ < window_.bytes || requests_ == 0);
+/// Whether there is room behind so many requests more than those in flight.
+bool dispatcher::window_open(std::size_t more, std::size_t more_bytes) const noexcept {
+    return requests_ + more < window_.requests &&
+           (bytes_ + more_bytes < window_.bytes || requests_ + more == 0);
 }
 
-/// Returns whether the lane had a request.
-bool dispatcher::send_one(lane which) {
+/// Sends the first request of the lane, with those that can be merged with it. Returns whether the
+/// lane had a request.
+bool dispatcher::send_first(lane which) {
     if (of(which).empty()) return false;
-    auto next = std::move(of(which).front());
+    queued_requests parts;
+    parts.push_back(std::move(of(which).front()));
     of(which).pop_front();
-    if (next.still && !next.still()) {
-        answer_later(std::move(next.done), native::code::invalid_state);
+    if (parts.front().still && !parts.front().still()) {
+        answer_later(std::move(parts.front().done), native::code::invalid_state);
         return true;
     }
-    const auto what = next.what;
-    auto completion = std::make_unique<sent_request>(*this, which, std::move(next));
+    const auto what = merge_waiting(which, parts);
+    auto completion =
+        std::make_unique<sent_request>(*this, which, std::move(parts), detail::answered(*what));
     const int code = connection_->submit(
         [&](native::calls& table) { return detail::send(*what, table, std::move(completion)); });
     completion.reset(); // not null if the C client has refused it
-    if (auto refused = std::exchange(refused_, {})) answer_later(std::move(refused), code);
+    for (auto& part : std::exchange(refused_, {}))
+        answer_later(std::move(part.done), code);
     return true;
+}
+
+/// Moves requests that can be executed together with the only one in `parts` there. Returns the
+/// request to send.
+std::shared_ptr<const request> dispatcher::merge_waiting(lane which, queued_requests& parts) {
+    const auto first = parts.front().what;
+    auto& waiting = of(which);
+    batch together(places_, window_.batch_bytes);
+    if (waiting.empty() || parts.front().alone || !together.add(*first)) return first;
+    std::size_t bytes = bytes_of(*first);
+    const auto room = [&] { return which != lane::lock_work || window_open(parts.size(), bytes); };
+    const auto end = std::min(waiting.size(), farthest_merged);
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < end; ++i) {
+        auto& one = waiting[i];
+        const bool same = one.what->index() == first->index() && !one.alone;
+        if (same && room() && (!one.still || one.still()) && together.add(*one.what)) {
+            bytes += bytes_of(*one.what);
+            parts.push_back(std::move(one));
+        } else if (kept++ != i) {
+            waiting[kept - 1] = std::move(one);
+        }
+    }
+    if (parts.size() == 1) return first;
+    const auto begin = waiting.begin();
+    waiting.erase(begin + static_cast<std::ptrdiff_t>(kept),
+                  begin + static_cast<std::ptrdiff_t>(end));
+    return std::make_shared<const request>(together.steps());
+}
+
+void dispatcher::answered(lane which, queued_requests parts, const native::reply& reply) {
+    const auto& first = *parts.front().what;
+    if (parts.size() == 1) {
+        learn(first, reply.rc);
+        return parts.front().done(reply);
+    }
+    const auto meaning = rules::judge(rules::request_kind::create, reply.rc);
+    if (reply.refused_step >= 0 && meaning != rules::outcome::lost)
+        return split(which, std::move(parts), reply);
+    if (reply.rc != native::code::ok || std::holds_alternative<requests::remove>(first)) {
+        for (auto& part : parts)
+            part.done(native::reply{.rc = reply.rc});
+        return;
+    }
+    for (const auto& part : parts)
+        learn(*part.what, reply.rc);
+    const auto stat = stat_of_created(reply, parts.size());
+    for (std::size_t i = 0; i < parts.size(); ++i)
+        parts[i].done(native::reply{.value = reply.results[i].path, .stat = &stat});
+}
+
+/// A batch was refused because of one of its steps. All of that is in order before an answer, whose
+/// receiver may submit the next request.
+void dispatcher::split(lane which, queued_requests parts, const native::reply& reply) {
+    const auto step = static_cast<std::size_t>(reply.refused_step);
+    const bool of_a_part = step < parts.size(); // else of those that tell the transaction
+    places_.refused(directory_of(*parts[of_a_part ? step : 0].what), reply.rc);
+    for (auto i = parts.size(); i-- > 0;)
+        if (i != step) send_alone(which, std::move(parts[i]));
+    if (of_a_part) parts[step].done(native::reply{.rc = reply.rc});
+}
+
+/// Puts a request that was not executed before all others of its lane.
+void dispatcher::send_alone(lane which, queued_request part) {
+    if (which == lane::lock_work && !connection_)
+        return answer_later(std::move(part.done), native::code::invalid_state);
+    if (std::holds_alternative<requests::create>(*part.what))
+        for (auto& one : in_flight_)
+            static_cast<sent_request&>(one).outdate(directory_of(*part.what));
+    part.alone = true;
+    of(which).push_front(std::move(part));
+}
+
+/// Sends an outdated listing again, behind the nodes that it must show.
+void dispatcher::repeat(queued_request listing) {
+    if (!connection_) return answer_later(std::move(listing.done), native::code::invalid_state);
+    of(lane::lock_work).push_back(std::move(listing));
+}
+
+void dispatcher::learn(const request& what, int code) {
+    const auto* const creates = std::get_if<requests::create>(&what);
+    const auto* const removes = std::get_if<requests::remove>(&what);
+    if (!(creates && creates->mergeable) && !(removes && removes->mergeable)) return;
+    if (code != native::code::ok && rules::agreed(code))
+        places_.refused(directory_of(what), code);
+    else if (code == native::code::ok && creates)
+        places_.created(directory_of(what));
 }
 
 void dispatcher::refuse(lane which, int code) {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include "native/pump.hpp"
+#include "rules/batch_places.hpp"
+#include "session/batch.hpp"
 #include "session/request.hpp"
 #include "support/environment.hpp"
 #include "support/function.hpp"
@@ -12,6 +14,7 @@
 #include <cstddef>
 #include <deque>
 #include <memory>
+#include <vector>
 
 namespace paddock::detail {
 
@@ -37,9 +40,14 @@ protected:
     ~answer_observer() = default;
 };
 
-/// Sends all requests of a client. Requests wait here while there is no connection, or while the
-/// pump is about to lose it; requests of locks also while too many of them are in flight. The
-/// requests of one lane are sent in the order of submit(). Strand only.
+/// Sends all requests of a client, those of one turn of the event loop together. Requests wait here
+/// while there is no connection, or while the pump is about to lose it; requests of locks also
+/// while too many of them are in flight. The requests of one lane are sent in the order of
+/// submit(), but for mergeable ones: they join the first of them in a batch. Strand only.
+///
+/// A batch is executed as a whole or not at all. If the ensemble refuses one of its steps, that
+/// request gets the answer, and each of the others is sent again alone. A listing of lock work that
+/// was sent behind the batch is sent again behind them, because it must show their nodes.
 ///
 /// A request that was not sent is answered before the listeners learn of the next connection: then
 /// they send their requests again, so they must know by then which ones were not sent.
@@ -52,6 +60,7 @@ public:
     struct limits {
         std::size_t requests;
         std::size_t bytes;
+        std::size_t batch_bytes = batch::most_bytes;
     };
 
     dispatcher(environment& env, limits window, answer_observer& observer);
@@ -64,6 +73,9 @@ public:
         submit(which, std::make_shared<const request>(std::move(what)), std::move(done),
                std::move(still));
     }
+
+    /// Sends what can be sent now, instead of with the next turn of the pump.
+    void send();
 
     /// Whether the connected server alone answers all requests in flight.
     bool only_reads() const noexcept { return leader_requests_ == 0; }
@@ -91,7 +103,9 @@ private:
         std::shared_ptr<const request> what;
         answer done;
         wanted still;
+        bool alone = false; ///< a batch with it was refused
     };
+    using queued_requests = std::vector<queued_request>;
     /// Links a request into the list of requests in flight.
     struct list_hook : boost::intrusive::list_base_hook<
                            boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {};
@@ -103,9 +117,15 @@ private:
     };
 
     queue& of(lane which) { return queues_[static_cast<std::size_t>(which)]; }
-    void drain();
-    bool send_one(lane which);
-    bool window_open() const noexcept;
+    void schedule_sending();
+    bool send_first(lane which);
+    std::shared_ptr<const request> merge_waiting(lane which, queued_requests& parts);
+    bool window_open(std::size_t more = 0, std::size_t more_bytes = 0) const noexcept;
+    void answered(lane which, queued_requests parts, const native::reply& reply);
+    void split(lane which, queued_requests parts, const native::reply& reply);
+    void send_alone(lane which, queued_request part);
+    void learn(const request& what, int code);
+    void repeat(queued_request listing);
     void refuse(lane which, int code);
     void answer_later(answer done, int code);
     void answer_refused();
@@ -122,7 +142,8 @@ private:
     std::size_t requests_ = 0; ///< requests of locks in flight
     std::size_t bytes_ = 0;
     std::size_t leader_requests_ = 0; ///< requests in flight that the leader takes part in
-    answer refused_; ///< the callback of a request that the C client has just refused
+    rules::batch_places places_;
+    queued_requests refused_; ///< what the C client has just refused
     /// Answers for requests that were not sent: a posted task gives each, or the next connect().
     std::shared_ptr<std::deque<refusal>> refusals_ = std::make_shared<std::deque<refusal>>();
 };

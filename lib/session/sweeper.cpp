@@ -18,8 +18,8 @@ constexpr auto late = 1min; ///< by then the ensemble has executed a lost create
 constexpr std::size_t searches_at_once = 4; ///< because their answers may be long
 } // namespace
 
-void sweeper::remove(const std::string& path, rules::node_id id, std::size_t bytes) {
-    removal job{.id = id, .bytes = bytes};
+void sweeper::remove(const std::string& path, rules::node_id id, std::size_t bytes, bool exists) {
+    removal job{.id = id, .bytes = bytes, .exists = exists};
     if (const auto lock = rules::marked_lock(rules::name_of(path)))
         job.with = rules::child(rules::parent(path), *lock);
     add(path, std::move(job));
@@ -51,7 +51,7 @@ void sweeper::send(const std::string& path) {
     auto& job = removals_.at(path);
     job.under_way = true;
     job.retry.reset();
-    request deletes = requests::remove{path};
+    request deletes = requests::remove{path, any_version, job.exists && !job.repeated};
     if (!job.with.empty())
         deletes =
             requests::multi{{op::remove{path, any_version}, op::remove{job.with, any_version}}};

@@ -32,8 +32,8 @@ public:
     /// Deletes a node of this session, then releases its id and its bytes of the node budget. A
     /// second call for the same path sends no second delete. With the marker of a simple lock it
     /// deletes the lock's node in one multi: other clients use that node's name again, so it is
-    /// never deleted alone.
-    void remove(const std::string& path, rules::node_id id, std::size_t bytes);
+    /// never deleted alone. A node that is not known to exist is not deleted together with others.
+    void remove(const std::string& path, rules::node_id id, std::size_t bytes, bool exists = true);
     /// The same for a marker whose lock node is already deleted.
     void remove_alone(const std::string& path, rules::node_id id, std::size_t bytes);
 
@@ -58,6 +58,7 @@ private:
         rules::node_id id;
         std::size_t bytes;
         std::string with{}; ///< the path of a node that the same multi deletes
+        bool exists = true; ///< as far as was known at first
         bool under_way = false;
         bool repeated = false;    ///< an answer was lost
         bool gone_before = false; ///< another client has deleted a node

@@ -70,6 +70,20 @@ std::int64_t ensemble::wall_milliseconds() const {
     return 1'600'000'000'000 + std::chrono::duration_cast<std::chrono::milliseconds>(since).count();
 }
 
+void ensemble::count(const request& r, const txn& decided) {
+    const auto all_are = [&](verb what) {
+        return std::all_of(r.steps.begin(), r.steps.end(), [=](const request& step) {
+            return step.what == what && !step.path.ends_with("-marker");
+        });
+    };
+    if (r.what != verb::multi || r.steps.size() < 2) return;
+    const bool creates = r.steps.back().path.ends_with("/_paddock_czxid");
+    const bool removes = !creates && all_are(verb::remove);
+    batches_.creates += creates ? 1 : 0;
+    batches_.removes += removes ? 1 : 0;
+    if ((creates || removes) && decided.refused_step >= 0) ++batches_.refused;
+}
+
 void ensemble::committed(std::size_t index, const logged& t) {
     if (index < history_.size())
         return must(history_[index]->zxid == t->zxid, "the model: two leaders have committed");

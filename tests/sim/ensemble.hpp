@@ -26,6 +26,13 @@ struct ensemble_options {
     int broken_one_in = 0;
 };
 
+/// How many multis of several lock nodes the leaders decided.
+struct batch_counts {
+    int creates = 0;
+    int removes = 0;
+    int refused = 0; ///< of both
+};
+
 /// Some servers, the network between them, and the truth: the transactions of a majority.
 class ensemble {
 public:
@@ -54,10 +61,13 @@ public:
     int majority() const noexcept { return options_.servers / 2 + 1; }
     std::int64_t wall_milliseconds() const;
     void committed(std::size_t index, const logged& t);
+    void count(const request& r, const txn& decided);
     void join(int one, int other); ///< messages between the two arrive from now on
     bool joined(int one, int other) const { return links_.at({one, other})->open; }
     void disconnect(int one, int other);
     void step_down(int leader);
+
+    const batch_counts& batches() const noexcept { return batches_; }
 
     // The truth.
     const tree& truth() const noexcept { return truth_; }
@@ -123,6 +133,7 @@ private:
     std::map<std::pair<std::string, std::int64_t>, ended> ends_;
     std::map<std::pair<std::string, std::int64_t>, std::string> successors_;
     std::set<std::int64_t> killed_;
+    batch_counts batches_;
 };
 
 } // namespace paddock::test::sim

@@ -1,6 +1,7 @@
 // Random histories of the whole library on a simulated ensemble. `--seeds 1000000` runs so many,
 // from `--first N`; `--seed N` tells the story of one.
 
+#include "sim/history.hpp"
 #include "sim/runner.hpp"
 
 #include <doctest/doctest.h>
@@ -35,4 +36,20 @@ TEST_CASE("the same seed gives the same history") {
         run_history(seed, &again);
         CHECK(once == again);
     }
+}
+
+TEST_CASE("in the histories nodes are created together, deleted together, and refused together") {
+    batch_counts all;
+    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+        history one(seed);
+        one.run();
+        all.creates += one.batches().creates;
+        all.removes += one.batches().removes;
+        all.refused += one.batches().refused;
+    }
+    MESSAGE(all.creates << " batches of creates, " << all.removes << " of deletes, " << all.refused
+                        << " of them refused");
+    CHECK(all.creates > 100);
+    CHECK(all.removes > 50);
+    CHECK(all.refused > 5);
 }

@@ -59,6 +59,9 @@ history::history(std::uint64_t seed, std::function<void(const std::string&)> not
     if (kinds_[0] == job::read_again || kinds_[0] == job::write_again)
         kinds_ = {job::read_again, job::write_again};
     if (kinds_[0] == job::several) kinds_ = {job::several, job::mutex, job::write};
+    bursts_ = chance_.one_in(3);
+    if (bursts_)
+        kinds_ = {job::mutex, job::read, job::write, job::permit, job::campaign, job::recursive};
     plan_jobs();
     if (std::count(troubles_.begin(), troubles_.end(), true) > 0) misfortune();
 }
@@ -113,8 +116,14 @@ void history::plan_jobs() {
     const int count = 3 + chance_.below(12);
     for (int n = 0; n < count; ++n)
         time_.after(chance_.between(duration(0), length_), [this] {
-            if (!calm_) any_process().begin(random_job());
+            if (!calm_) begin_jobs();
         });
+}
+
+void history::begin_jobs() {
+    auto& chosen = any_process();
+    for (int n = bursts_ ? 2 + chance_.below(4) : 1; n > 0; --n)
+        chosen.begin(random_job());
 }
 
 job history::random_job() {
@@ -136,6 +145,7 @@ job history::random_job() {
     if (!chance_.one_in(3)) j.held_for = 3 * soon();
     if (troubles_[usurpers] && chance_.one_in(2)) j.held_for *= 6;
     j.unlocks = chance_.one_in(2);
+    if (bursts_ && chance_.one_in(2)) j.held_for = pace_; // released together, too
     return j;
 }
 

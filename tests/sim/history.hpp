@@ -21,6 +21,7 @@ public:
     /// Throws a violation.
     void run();
     std::size_t steps() const noexcept { return time_.steps(); }
+    const batch_counts& batches() const noexcept { return servers_.batches(); }
 
 private:
     /// Each history has its own mixture of them.
@@ -46,6 +47,7 @@ private:
     static ensemble_options options_of(dice& chance, std::array<bool, all>& troubles);
     void add_process();
     void plan_jobs();
+    void begin_jobs();
     job random_job();
     std::vector<job::kind> random_set();
     void misfortune();
@@ -74,6 +76,7 @@ private:
     duration length_{};
     std::vector<job::kind> kinds_;
     int mutex_jobs_ = 0;
+    bool bursts_ = false; ///< a process asks for several locks in one turn of its loop
     bool calm_ = false;
 };
 

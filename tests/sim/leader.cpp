@@ -76,6 +76,7 @@ void leader::prepare(int origin, std::uint64_t ticket, std::int64_t session, con
     } else {
         t.rc = known ? check(session, origin) : code::session_expired;
         if (t.rc == code::ok) t = decide(tip_, r, session);
+        all_.count(r, t);
     }
     t.origin = origin;
     t.ticket = ticket;

@@ -39,6 +39,15 @@ void script::answer_names(std::vector<std::string> names) {
     });
 }
 
+void script::answer_multi(std::vector<operation_result> results) {
+    send([this, results = std::move(results)] {
+        REQUIRE_FALSE(requests.empty());
+        const auto reply_to = std::move(requests.front());
+        requests.pop_front();
+        reply_to->complete(native::reply{.results = results});
+    });
+}
+
 void script::hang_up() {
     unusable = true;
     set_readable();

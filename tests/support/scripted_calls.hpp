@@ -42,6 +42,8 @@ struct script {
     void answer(int rc = native::code::ok, int refused_step = -1);
     /// Answers the oldest open request, a listing, with these names.
     void answer_names(std::vector<std::string> names);
+    /// Answers the oldest open request, a multi that was executed.
+    void answer_multi(std::vector<operation_result> results);
     /// The peer has closed the connection.
     void hang_up();
 

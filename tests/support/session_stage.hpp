@@ -34,8 +34,9 @@ struct session_stage {
     }
     ~session_stage() { core->close(errc::closed); }
 
-    /// The requests since the last call.
+    /// The requests since the last call, up to the end of the present turn of the event loop.
     std::vector<std::string> asked() {
+        env->run();
         std::vector<std::string> news(c->log.begin() + static_cast<std::ptrdiff_t>(read_),
                                       c->log.end());
         read_ = c->log.size();
@@ -47,6 +48,10 @@ struct session_stage {
     }
     void answer_names(std::vector<std::string> names) {
         c->answer_names(std::move(names));
+        env->run();
+    }
+    void answer_multi(std::vector<operation_result> results) {
+        c->answer_multi(std::move(results));
         env->run();
     }
     void lose_connection() {

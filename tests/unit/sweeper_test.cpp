@@ -68,6 +68,31 @@ TEST_CASE("a repeated delete that finds nothing may have been the first one") {
     CHECK(s.gone == error_code());
 }
 
+TEST_CASE("deletes of nodes that exist go together; one that is repeated goes alone") {
+    sweeper_stage s;
+    const auto all = [&](const words& paths) {
+        for (const auto& path : paths)
+            s.core->sweeper().remove(path, s.core->claims().claim(), 0);
+    };
+    all({"/a/1", "/b/2", "/b/3"});
+    s.core->sweeper().remove("/a/4", s.core->claims().claim(), 0, false);
+    CHECK(s.asked() == words{"multi /a/1 /b/2 /b/3", "remove /a/4"});
+    SUBCASE("one was deleted by another client") {
+        s.wait_for("/b/2");
+        s.answer(no_node, 1);
+        CHECK(s.gone == errc::node_deleted);
+        CHECK(s.asked() == words{"remove /a/1", "remove /b/3"});
+    }
+    SUBCASE("the answer is lost") {
+        s.lose_connection();
+        s.asked();
+        s.reconnect();
+        auto asked = s.asked();
+        std::sort(asked.begin(), asked.end());
+        CHECK(asked == words{"remove /a/1", "remove /a/4", "remove /b/2", "remove /b/3"});
+    }
+}
+
 TEST_CASE("a second call for the same path sends no second delete") {
     sweeper_stage s;
     s.remove("/a", 100);
@@ -205,6 +230,7 @@ TEST_CASE("a late create is found after every reconnect, and once a minute later
 TEST_CASE("a directory is not searched any more when the last search has been answered") {
     sweeper_stage s;
     const auto searched = [&] {
+        s.env->run();
         while (s.c->requests.size() > 1)
             s.answer(no_node); // pings of the pump, and the barrier
         s.answer_names({});

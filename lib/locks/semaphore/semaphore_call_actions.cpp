@@ -43,7 +43,8 @@ void semaphore_call::carry_out(const rules::permit_act::create& a) {
         requests::create{
             path,
             data,
-            {.mode = create_mode::ephemeral_sequential, .acl = lock_->queue.acl, .ttl = {}}},
+            {.mode = create_mode::ephemeral_sequential, .acl = lock_->queue.acl, .ttl = {}},
+            true},
         [self = self(), id = a.id](const native::reply& r) {
             self->report(&rules::permits::created, id,
                          rules::permits::created_answer{
