@@ -1,7 +1,6 @@
 #include "session/batch.hpp"
 
 #include "rules/paths.hpp"
-#include "rules/request_bytes.hpp"
 
 #include <array>
 #include <string>
@@ -51,19 +50,28 @@ std::string_view directory_of(const request& what) noexcept {
     return {};
 }
 
-bool batch::add(const request& what) {
+/// At least as many as the multi will have.
+std::size_t batch::bytes_with(const request& what) const {
+    constexpr std::size_t zxid_step_bytes = 100; // besides the directory
+    const bool begins = parts_.empty() && std::holds_alternative<requests::create>(what);
+    return bytes_ + bytes_of(what) +
+           (begins ? zxid_steps * (directory_of(what).size() + zxid_step_bytes) : 0);
+}
+
+bool batch::fits(const request& what) const {
     if (!mergeable(what) || parts_.size() == most_nodes) return false;
     if (!parts_.empty() && parts_.front()->index() != what.index()) return false;
-    const bool creates = std::holds_alternative<requests::create>(what);
     const auto directory = directory_of(what);
-    if (creates ? !places_.suits_create(directory) : !places_.suits_remove(directory)) return false;
-    const auto step = step_of(what);
-    auto bytes = bytes_ + rules::request_bytes({&step, 1});
-    if (creates && parts_.empty()) bytes += rules::request_bytes(steps_for_zxid(directory));
-    if (bytes > max_bytes_ || (creates && !directories_.insert(directory).second)) return false;
-    bytes_ = bytes;
+    const bool suits = std::holds_alternative<requests::create>(what)
+                           ? !directories_.contains(directory) && places_.suits_create(directory)
+                           : places_.suits_remove(directory);
+    return suits && bytes_with(what) <= max_bytes_;
+}
+
+void batch::add(const request& what) {
+    bytes_ = bytes_with(what);
     parts_.push_back(&what);
-    return true;
+    if (std::holds_alternative<requests::create>(what)) directories_.insert(directory_of(what));
 }
 
 requests::multi batch::steps() const {

@@ -29,13 +29,16 @@ public:
     batch(const rules::batch_places& places, std::size_t max_bytes)
         : places_(places), max_bytes_(max_bytes) {}
 
-    /// Adds a request, which must outlive the batch, if it can be executed together with the
-    /// others.
-    bool add(const request& what);
+    /// Whether the request can be executed together with those that were added.
+    bool fits(const request& what) const;
+    /// Adds a request that fits, and that outlives the batch.
+    void add(const request& what);
 
     requests::multi steps() const;
 
 private:
+    std::size_t bytes_with(const request& what) const;
+
     const rules::batch_places& places_;
     std::size_t max_bytes_;
     std::size_t bytes_ = 0;

@@ -12,6 +12,8 @@ namespace {
 
 /// How far behind a mergeable request others are looked for.
 constexpr std::size_t farthest_merged = 256;
+/// How many that cannot be merged end the search.
+constexpr std::size_t most_misfits = 16;
 
 } // namespace
 
@@ -177,24 +179,34 @@ bool dispatcher::send_first(lane which) {
 std::shared_ptr<const request> dispatcher::merge_waiting(lane which, queued_requests& parts) {
     const auto first = parts.front().what;
     auto& waiting = of(which);
-    batch together(places_, window_.batch_bytes);
-    if (waiting.empty() || parts.front().alone || !together.add(*first)) return first;
-    std::size_t bytes = bytes_of(*first);
-    const auto room = [&] { return which != lane::lock_work || window_open(parts.size(), bytes); };
     const auto end = std::min(waiting.size(), farthest_merged);
+    const auto begin = waiting.begin();
+    const auto same_kind = [&](const queued_request& one) {
+        return one.what->index() == first->index() && !one.alone;
+    };
+    batch together(places_, window_.batch_bytes);
+    if (parts.front().alone || !together.fits(*first) ||
+        std::none_of(begin, begin + static_cast<std::ptrdiff_t>(end), same_kind))
+        return first;
+    together.add(*first);
+    auto bytes = bytes_of(*first);
+    const auto room = [&] { return which != lane::lock_work || window_open(parts.size(), bytes); };
     std::size_t kept = 0;
+    std::size_t misfits = 0; // so that a crowd at one lock costs no more than other requests do
     for (std::size_t i = 0; i < end; ++i) {
         auto& one = waiting[i];
-        const bool same = one.what->index() == first->index() && !one.alone;
-        if (same && room() && (!one.still || one.still()) && together.add(*one.what)) {
+        const bool candidate = misfits < most_misfits && same_kind(one) && room();
+        if (candidate && together.fits(*one.what) && (!one.still || one.still())) {
+            together.add(*one.what);
             bytes += bytes_of(*one.what);
             parts.push_back(std::move(one));
-        } else if (kept++ != i) {
-            waiting[kept - 1] = std::move(one);
+            continue;
         }
+        if (candidate) ++misfits;
+        if (kept != i) waiting[kept] = std::move(one);
+        ++kept;
     }
     if (parts.size() == 1) return first;
-    const auto begin = waiting.begin();
     waiting.erase(begin + static_cast<std::ptrdiff_t>(kept),
                   begin + static_cast<std::ptrdiff_t>(end));
     return std::make_shared<const request>(together.steps());
