@@ -265,7 +265,6 @@ TEST_CASE("a listing that was sent behind a refused batch is asked for again beh
     s.asked();
     s.answer(no_auth, 1);
     CHECK(s.asked() == words{"create /a/x-"});
-    std::optional<int> expected;
     SUBCASE("it shows the directory as it was") { s.answer_names({"other-1"}); }
     SUBCASE("it is refused") { s.answer(no_node); }
     SUBCASE("it is lost") {
