@@ -74,6 +74,10 @@ void batch::add(const request& what) {
     if (std::holds_alternative<requests::create>(what)) directories_.insert(directory_of(what));
 }
 
+void batch::leave_out(const request& what) {
+    if (std::holds_alternative<requests::create>(what)) directories_.insert(directory_of(what));
+}
+
 requests::multi batch::steps() const {
     requests::multi all;
     all.steps.reserve(parts_.size() + zxid_steps);

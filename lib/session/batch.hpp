@@ -33,6 +33,8 @@ public:
     bool fits(const request& what) const;
     /// Adds a request that fits, and that outlives the batch.
     void add(const request& what);
+    /// Creates in its directory that come later must not overtake it. It outlives the batch, too.
+    void leave_out(const request& what);
 
     requests::multi steps() const;
 
@@ -43,7 +45,7 @@ private:
     std::size_t max_bytes_;
     std::size_t bytes_ = 0;
     std::vector<const request*> parts_;
-    std::unordered_set<std::string_view> directories_; ///< of creates
+    std::unordered_set<std::string_view> directories_; ///< of creates, added or left out
 };
 
 /// The stat of the nodes that a batch has created, as far as it is known.

@@ -202,7 +202,10 @@ std::shared_ptr<const request> dispatcher::merge_waiting(lane which, queued_requ
             parts.push_back(std::move(one));
             continue;
         }
-        if (candidate) ++misfits;
+        if (candidate) {
+            ++misfits;
+            together.leave_out(*one.what);
+        }
         if (kept != i) waiting[kept] = std::move(one);
         ++kept;
     }
