@@ -4,12 +4,12 @@
 #include "client/trouble_log.hpp"
 #include "native/pump.hpp"
 #include "rules/claims.hpp"
-#include "session/budget.hpp"
 #include "session/dispatcher.hpp"
 #include "session/lease.hpp"
 #include "session/sweeper.hpp"
 #include "session/watch_table.hpp"
 #include "session/young_holds.hpp"
+#include "support/budget.hpp"
 #include "support/environment.hpp"
 
 #include <paddock/client.hpp>
@@ -17,11 +17,13 @@
 #include <paddock/options.hpp>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <typeindex>
 #include <typeinfo>
 #include <vector>
@@ -38,6 +40,13 @@ public:
     virtual void on_expired() = 0;
     virtual void on_closed(error_code why) = 0;
 };
+
+/// The bytes of the node budget that a sequential node uses: its path, as the transaction that ends
+/// its session contains it.
+inline std::size_t node_bytes(std::string_view directory, std::string_view prefix) noexcept {
+    constexpr std::size_t slash = 1, longest_sequence = 11, length_field = 4;
+    return directory.size() + slash + prefix.size() + longest_sequence + length_field;
+}
 
 /// The outside of a core; a simulation has its own.
 struct world {

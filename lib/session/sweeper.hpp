@@ -3,8 +3,8 @@
 #include "client/trouble_log.hpp"
 #include "native/calls.hpp"
 #include "rules/claims.hpp"
-#include "session/budget.hpp"
 #include "session/dispatcher.hpp"
+#include "support/budget.hpp"
 #include "support/environment.hpp"
 
 #include <paddock/error.hpp>

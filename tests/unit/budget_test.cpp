@@ -1,6 +1,6 @@
-// The budget of bytes, and its queue.
+// A budget, and its queue.
 
-#include "session/budget.hpp"
+#include "support/budget.hpp"
 
 #include <doctest/doctest.h>
 
@@ -103,6 +103,22 @@ TEST_CASE("a waiter may give its bytes back and wait again as soon as it is serv
     q.bytes.release(100);
     CHECK(q.order == "ab");
     CHECK(q.bytes.used() == 100);
+}
+
+TEST_CASE("waiters that give their bytes back at once are not served from within each other") {
+    budget bytes(1);
+    REQUIRE(bytes.reserve(1));
+    int served = 0, depth = 0;
+    for (int n = 0; n < 3; ++n)
+        bytes.wait(1, [&] {
+            CHECK(++depth == 1);
+            ++served;
+            bytes.release(1);
+            --depth;
+        });
+    bytes.release(1);
+    CHECK(served == 3);
+    CHECK(bytes.used() == 0);
 }
 
 TEST_CASE("a closed budget calls no waiter, whatever is released") {
