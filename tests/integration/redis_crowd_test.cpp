@@ -182,6 +182,34 @@ CO_TEST("fifty clients with four waiters each are served") {
     }
 }
 
+CO_TEST(
+    "a client is granted two thousand locks that it asks for at once, and then another client") {
+    if (test.full_or_brief(false, true)) co_return;
+    test.time_limit(60s);
+    for (const auto& round : test.each(sizes)) {
+        redis_scene s(executor, std::get<0>(round), new_servers(30s));
+        redis::client other(executor, url_of(s.ports), new_servers(30s));
+        const auto all_locks = [&](const redis::client& of) {
+            std::vector<lock_call> calls;
+            for (int n = 0; n < 2000 / time_scale; ++n)
+                calls.push_back(ask(redis::mutex(of, s.name + '/' + std::to_string(n))));
+            return calls;
+        };
+        const auto first = all_locks(s.client);
+        for (const auto& one : first)
+            co_await granted(one);
+        const auto second = all_locks(other);
+        for (const auto& one : first) {
+            CHECK(held(one).valid());
+            held(one) = guard();
+        }
+        for (const auto& one : second)
+            co_await granted(one);
+        for (const auto& one : second)
+            CHECK(held(one).valid());
+    }
+}
+
 CO_TEST("clients that go away hand the lock to those that stay") {
     const int most = test.full_or_brief(20, 4);
     for (const auto& round : test.each(sizes)) {

@@ -305,6 +305,7 @@ void core::close(error_code why) {
     if (!forked) run_pending_releases();
     begin_close(why);
     if (forked) drop_connections(); // the locks stay with the parent
+    attempts_.close();
     tell_lines([why](lock_line& one) { one.close(why); });
     lines_.clear();
     releases_.stop_waits(why);

@@ -10,9 +10,11 @@
 #include "redis/rules/url.hpp"
 #include "redis/rules/votes.hpp"
 #include "rules/trouble_limit.hpp"
+#include "support/budget.hpp"
 
 #include <paddock/redis/client.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -75,6 +77,13 @@ public:
         return releases_;
     }
 
+    /// The attempts to get a lock that may be under way at one time. All others wait their turn:
+    /// their requests would be in the way of renewals and releases, which are sent at once, and
+    /// would all be answered late. With so many a server always has something to do, up to a round
+    /// trip of 10 ms.
+    static constexpr std::size_t most_attempts = 256;
+    budget& attempts() noexcept { return attempts_; }
+
     /// The line of the lock with this name; forget() ends it, and no other line of this name.
     std::shared_ptr<lock_line> line_of(const std::string& name);
     void forget(const lock_line& one, const std::string& name);
@@ -115,6 +124,7 @@ private:
     trouble_log log_;
     std::vector<std::unique_ptr<place>> servers_;
     class releases releases_;
+    budget attempts_{most_attempts};
     std::map<std::string, std::shared_ptr<lock_line>> lines_; ///< by the lock's name
     std::map<std::uint64_t, connect_waiter> connect_waiters_;
     std::uint64_t last_waiter_ = 0;

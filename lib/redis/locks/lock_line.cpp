@@ -69,6 +69,7 @@ bool lock_line::has_lost_guards(owner by) const {
 void lock_line::leave(const line_call& call) {
     if (calls_.erase(call.number) == 0 || !calls_.empty()) return;
     if (stage_ == stage::attempting) return give_up();
+    if (stage_ == stage::queued) core_.attempts().stop_waiting(turn_);
     stage_ = stage::idle;
     settle();
 }
@@ -82,11 +83,14 @@ bool lock_line::may_be_taken() const {
 void lock_line::proceed() {
     if (calls_.empty()) return settle();
     const auto own = holder_.lock();
-    if (stage_ == stage::idle && !(own && own->holds()))
-        attempt_now(std::exchange(one_first_next_, false));
+    if (stage_ != stage::idle || (own && own->holds())) return;
+    if (core_.attempts().reserve(1)) return attempt_now();
+    stage_ = stage::queued;
+    turn_ = core_.attempts().wait(1, [self = shared_from_this()] { self->attempt_now(); });
 }
 
-void lock_line::attempt_now(bool one_first) {
+void lock_line::attempt_now() {
+    const bool one_first = std::exchange(one_first_next_, false);
     stage_ = stage::attempting;
     ++attempts_;
     const auto& timing = core_.timing();
@@ -161,6 +165,7 @@ void lock_line::release(const rules::attempt::requests& last) {
 void lock_line::conclude() {
     if (timer_) timer_->cancel();
     stage_ = stage::idle;
+    core_.attempts().release(1);
     if (attempt_->now() == rules::attempt::state::granted)
         grant();
     else

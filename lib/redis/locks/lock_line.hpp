@@ -4,6 +4,7 @@
 #include "redis/rules/obstacle.hpp"
 #include "redis/rules/pace.hpp"
 #include "redis/rules/scripts.hpp"
+#include "support/budget.hpp"
 #include "support/environment.hpp"
 
 #include <paddock/error.hpp>
@@ -62,6 +63,7 @@ public:
 private:
     enum class stage {
         idle,
+        queued, ///< until one more attempt of this client may begin
         attempting,
         sleeping, ///< until a release, a server that is back, or the time of the next attempt
         racing,   ///< has heard of a release, as others have
@@ -70,7 +72,7 @@ private:
 
     bool has_lost_guards(owner by) const;
     void proceed();
-    void attempt_now(bool one_first);
+    void attempt_now();
     void carry_out(const rules::attempt::requests& what);
     void send(int server, rules::script which);
     void on_answer(int server, const std::optional<rules::answer>& said, time_point sent);
@@ -103,6 +105,7 @@ private:
     std::weak_ptr<key_holder> holder_;            ///< of the latest grant
     std::vector<std::weak_ptr<key_holder>> lost_; ///< with guards that are not released
     stage stage_ = stage::idle;
+    paddock::detail::budget::waiter_id turn_ = 0; ///< that is waited for
     rules::pace pace_;
     std::optional<rules::attempt> attempt_;
     std::uint64_t attempts_ = 0; ///< the number of this attempt
