@@ -20,7 +20,7 @@ bool would_block(const error_code& error) noexcept {
     return error == asio::error::would_block || error == asio::error::try_again;
 }
 
-/// Outlives the stream while a wait is in flight. Asio only waits; the bytes are read and written
+/// Outlives the stream while a wait is in flight. Asio only waits; the bytes are taken and written
 /// in the handlers, because in a forked child, after notify_fork, a pending read of Asio's own
 /// would take bytes that belong to the parent.
 struct stream_state : std::enable_shared_from_this<stream_state> {
@@ -54,15 +54,21 @@ struct stream_state : std::enable_shared_from_this<stream_state> {
             });
     }
 
+    /// A look at the next byte is a cheaper wait than Asio's own, which begins with a change to the
+    /// epoll set, and with an event for a socket that can be written.
     void read(stream::received call) {
-        socket.async_wait(io_socket::wait_read, [self = shared_from_this(),
-                                                 call = std::move(call)](error_code error) mutable {
-            if (!self->usable()) return;
-            std::size_t size = 0;
-            if (!error) size = self->socket.read_some(asio::buffer(self->inbound), error);
-            if (would_block(error)) return self->read(std::move(call));
-            call(error, {self->inbound.data(), size});
-        });
+        socket.async_receive(
+            asio::buffer(first), io_socket::message_peek,
+            [self = shared_from_this(), call = std::move(call)](error_code error, auto) mutable {
+                if (self->usable()) self->take(std::move(call), error);
+            });
+    }
+
+    void take(stream::received call, error_code error) {
+        std::size_t size = 0;
+        if (!error) size = socket.read_some(asio::buffer(inbound), error);
+        if (would_block(error)) return read(std::move(call));
+        call(error, {inbound.data(), size});
     }
 
     /// Most writes fit into the socket's buffer, and need no wait.
@@ -97,6 +103,7 @@ struct stream_state : std::enable_shared_from_this<stream_state> {
     std::weak_ptr<const bool> environment_lives;
     const process_stamp made_in;
     bool open = true;
+    std::array<char, 1> first{};
     std::array<char, 16 * 1024> inbound{};
     std::string outbound;
     std::size_t written = 0;
