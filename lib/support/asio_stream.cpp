@@ -91,12 +91,15 @@ struct stream_state : std::enable_shared_from_this<stream_state> {
             });
     }
 
-    void write(std::string bytes, stream::done call) {
+    bool write(std::string bytes, stream::done call) {
         outbound = std::move(bytes);
         written = 0;
         const auto error = write_what_fits();
-        if (would_block(error)) return write_rest(std::move(call));
-        report(std::move(call), error);
+        if (would_block(error))
+            write_rest(std::move(call));
+        else if (error)
+            report(std::move(call), error);
+        return !error;
     }
 
     io_socket socket;
@@ -121,8 +124,8 @@ public:
     void read_some(received call) override {
         if (core_->usable()) core_->read(std::move(call));
     }
-    void write(std::string bytes, done written) override {
-        if (core_->usable()) core_->write(std::move(bytes), std::move(written));
+    bool write(std::string bytes, done written) override {
+        return core_->usable() && core_->write(std::move(bytes), std::move(written));
     }
 
     /// Asio closes a socket of its own without a change to its epoll set, which a forked child

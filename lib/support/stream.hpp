@@ -27,8 +27,8 @@ public:
     /// The next bytes, at least one; they are valid during the callback. The peer's end of the
     /// connection is the error boost::asio::error::eof.
     virtual void read_some(received call) = 0;
-    /// All of these bytes, or an error.
-    virtual void write(std::string bytes, done written) = 0;
+    /// All of these bytes, or an error. True: they are written already, and nothing is called.
+    virtual bool write(std::string bytes, done written) = 0;
     virtual void close() noexcept = 0;
 };
 

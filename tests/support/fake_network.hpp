@@ -74,12 +74,13 @@ private:
             link_->read = std::move(call);
             network_.look(link_);
         }
-        void write(std::string bytes, done written) override {
+        bool write(std::string bytes, done written) override {
             CHECK_FALSE(link_->write_ended);
             link_->written += bytes;
             link_->writes.push_back(bytes.size());
             link_->write_ended = std::move(written);
             if (link_->takes_bytes) network_.later(link_, &link::write_ended, {});
+            return false;
         }
         void close() noexcept override { link_->open = false; }
 

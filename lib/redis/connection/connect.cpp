@@ -98,7 +98,13 @@ void connection::greet() {
     }
     if (selects) queue({"SELECT", std::to_string(where_.database)}, step("SELECT", true));
     if (!open_.empty()) return;
+    open();
+}
+
+/// The first commands leave together.
+void connection::open() {
     stage_ = stage::open;
+    if (!flush_posted_) flush_behind();
     user_.on_open();
 }
 
@@ -114,8 +120,7 @@ void connection::greeted(const char* step, const std::optional<rules::reply>& sa
                    std::string("the server refuses ") + step + ": " + text);
     }
     if (!is_last) return;
-    stage_ = stage::open;
-    user_.on_open();
+    open();
 }
 
 } // namespace paddock::redis

@@ -55,14 +55,21 @@ bool connection::queue(const words& command, replied&& done) {
     rules::append_command(out_, command);
     open_.push_back({now, now, std::move(done)});
     ++unsent_;
-    if (open_.size() == 1) watch_time();
     flush();
+    if (open_.size() == 1) watch_time();
     return true;
 }
 
-/// Writes behind all that this turn of the event loop still queues.
+/// A server that has nothing to do gets its command at once; else it is written behind all that
+/// this turn of the event loop still queues.
 void connection::flush() {
-    if (in_flight_ > 0 || std::exchange(flush_posted_, true)) return;
+    if (in_flight_ > 0 || flush_posted_) return;
+    if (open_.size() == 1) return write();
+    flush_behind();
+}
+
+void connection::flush_behind() {
+    flush_posted_ = true;
     env_.post_behind(guarded([this] {
         flush_posted_ = false;
         if (stage_ != stage::ended) write();
@@ -75,11 +82,12 @@ void connection::write() {
     for (auto n = open_.size() - std::exchange(unsent_, 0); n < open_.size(); ++n)
         open_[n].sent = now;
     in_flight_ = out_.size();
-    stream_->write(std::exchange(out_, {}), [this](error_code error) {
+    const bool done = stream_->write(std::exchange(out_, {}), [this](error_code error) {
         in_flight_ = 0;
         if (error) return end(ending::lost, "the connection is broken: " + error.message());
         write();
     });
+    if (done) in_flight_ = 0;
 }
 
 void connection::read() {

@@ -65,9 +65,9 @@ public:
     connection(const connection&) = delete;
     connection& operator=(const connection&) = delete;
 
-    /// Sends a command with exactly one reply: a subscription has one channel. Commands of one turn
-    /// of the event loop leave together. False: the connection is not open, or its budget is used
-    /// up; the callback then stays with the caller.
+    /// Sends a command with exactly one reply: a subscription has one channel. The first one leaves
+    /// at once; those of one turn of the event loop that follow leave together. False: the
+    /// connection is not open, or its budget is used up; the callback then stays with the caller.
     bool send(const words& command, replied&& done);
     /// Ends the connection soon, for this reason; no reply is given to its command any more.
     void give_up(ending how, std::string why);
@@ -90,10 +90,12 @@ private:
     void try_next_address();
     void on_connected(const boost::system::error_code& error);
     void greet();
+    void open();
     void greeted(const char* step, const std::optional<rules::reply>& said, bool is_last);
 
     bool queue(const words& command, replied&& done);
     void flush();
+    void flush_behind();
     void write();
     void read();
     void on_read(const boost::system::error_code& error, std::string_view bytes);

@@ -81,16 +81,17 @@ void server::ask_info() {
                 });
 }
 
-/// All sections were sent in one packet.
+/// The sections may have been sent one after the other: the clock is not older than the first.
 void server::on_info(const std::optional<rules::reply>& said, time_point sent, bool is_last) {
     if (!said) return;
     if (said->what != rules::reply::kind::text) return give_up("INFO", *said);
+    if (info_text_.empty()) info_sent_ = sent;
     info_text_ += said->text + '\n';
     if (!is_last) return;
     info_ = rules::read_info(std::exchange(info_text_, {}));
     asks_info_ = false;
     judge();
-    if (info_.clock.count() != 0) listener_.on_clock(sent, info_.clock);
+    if (info_.clock.count() != 0) listener_.on_clock(info_sent_, info_.clock);
 }
 
 void server::judge() {

@@ -69,7 +69,8 @@ private:
     server_listener& listener_;
     bool reachable_ = false;
     bool asks_info_ = false;
-    std::string info_text_; ///< so far
+    time_point info_sent_{}; ///< its first section
+    std::string info_text_;  ///< so far
     rules::server_info info_;
     std::array<std::string, rules::script_count> hashes_;
     boot_clock::duration round_trip_{};

@@ -185,8 +185,9 @@ public:
         link_.connect(address, std::move(connected));
     }
     void read_some(received call) override { link_.read(std::move(call)); }
-    void write(std::string bytes, done written) override {
+    bool write(std::string bytes, done written) override {
         link_.write(std::move(bytes), std::move(written));
+        return false;
     }
     void close() noexcept override { link_.close(); }
 
