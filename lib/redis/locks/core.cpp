@@ -328,6 +328,7 @@ void core::finish_closing() {
 
 void core::drop_connections() noexcept {
     releases_.clear();
+    timers_.clear();
     last_timer_.reset();
     for (const auto& one : servers_)
         one->link.reset();

@@ -11,6 +11,7 @@
 #include "redis/rules/votes.hpp"
 #include "rules/trouble_limit.hpp"
 #include "support/budget.hpp"
+#include "support/shared_timers.hpp"
 
 #include <paddock/redis/client.hpp>
 
@@ -73,6 +74,8 @@ public:
     /// sent once more, to a server that does not have the script.
     void call(int server, rules::script which, rules::call_words words,
               std::function<bool()> still_wanted, answered done);
+    /// Timers that are usually cancelled, for whatever belongs to one lock.
+    std::unique_ptr<timer> make_timer() { return timers_.make(); }
     class releases& releases() noexcept {
         return releases_;
     }
@@ -122,6 +125,7 @@ private:
     const rules::deployment deployment_;
     const std::uint32_t forks_;
     trouble_log log_;
+    shared_timers timers_{env()};
     std::vector<std::unique_ptr<place>> servers_;
     class releases releases_;
     budget attempts_{most_attempts};

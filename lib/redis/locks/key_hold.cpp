@@ -38,7 +38,7 @@ std::shared_ptr<key_hold> key_holder::add_hold(const hold_limit& limit) {
     holds_.push_back(one);
     ++guards_;
     if (!timer_) {
-        timer_ = core_->env().make_timer();
+        timer_ = core_->make_timer();
         tick();
     }
     return one;

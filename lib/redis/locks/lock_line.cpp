@@ -41,7 +41,7 @@ lock_line::lock_line(core& client, const std::string& name)
     : core_(client), keys_(name), pace_(client.timing().ttl) {}
 
 void lock_line::arm(boot_clock::duration time, void (lock_line::*what)()) {
-    if (!timer_) timer_ = core_.env().make_timer();
+    if (!timer_) timer_ = core_.make_timer();
     timer_->arm(core_.now() + time, [weak = weak_from_this(), what] {
         if (const auto self = weak.lock()) ((*self).*what)();
     });

@@ -83,7 +83,7 @@ void releases::clear() noexcept {
 }
 
 void releases::arm() {
-    if (!timer_) timer_ = core_.env().make_timer();
+    if (!timer_) timer_ = core_.make_timer();
     timer_->arm(core_.env().now() + pause, [this] { on_time(); });
 }
 
