@@ -13,35 +13,40 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Numbers are printed with %.0f: Lua's `..` has 14 digits. Only `young` may be above zero when
-/// what follows runs; a replica and another deployment end here. A master has a new master_replid
-/// after each start, after it was a replica (which second_repl_offset shows), and when its first
-/// replica comes or its last one has long been gone (Redis' src/replication.c: changeReplicationId,
-/// shiftReplicationId): only then it has lost nothing. A server that is told to evict keys while
-/// clients are connected counts what it has evicted, and SWAPDB brings another database's marker.
+/// Numbers are printed with %.0f: Lua's `..` has 14 digits. (redis.call prints 17.) Only `young`
+/// may be above zero when what follows runs; a replica and another deployment end here. A master
+/// has a new master_replid after each start, after it was a replica (which second_repl_offset
+/// shows), and when its first replica comes or its last one has long been gone (Redis'
+/// src/replication.c: changeReplicationId, shiftReplicationId): only then it has lost nothing. A
+/// server that is told to evict keys while clients are connected counts what it has evicted, and
+/// SWAPDB brings another database's marker.
 constexpr std::string_view check_server = R"(
 local function digits(n) return string.format('%.0f', n) end
 local info = redis.call('INFO', 'replication')
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
-if not string.find(info, 'role:master', 1, true) then return {'replica', digits(now)} end
+local clock = digits(now)
+if not string.find(info, 'role:master', 1, true) then return {'replica', clock} end
 local stats = redis.call('INFO', 'stats')
 local _, at = string.find(stats, 'evicted_keys:', 1, true)
-local evicted = at and string.match(stats, '^%d+', at + 1) or ''
-local place = '/' .. ARGV[6] .. '/' .. evicted
-local id = string.match(info, 'master_replid:(%x+)') .. place
+local place = ARGV[6] .. '/' .. (at and string.match(stats, '^%d+', at + 1) or '')
 local ttl, longest, servers = ARGV[2], ARGV[3], ARGV[4]
-local marker = redis.call('HMGET', KEYS[3], 'id', 'since', 'max_ttl', 'servers', 'run')
+local marker = redis.call('HMGET', KEYS[3], 'id', 'since', 'max_ttl', 'servers', 'place')
 if marker[1] and (marker[3] ~= longest or marker[4] ~= servers) then
-  return {'mismatch', digits(now), marker[3] or '', marker[4] or ''}
+  return {'mismatch', clock, marker[3] or '', marker[4] or ''}
 end
 local since = tonumber(marker[2] or '')
-if marker[1] ~= id or not since or since > now then
-  local run = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)') .. place
-  local kept = marker[5] == run and string.find(info, 'second_repl_offset:-1', 1, true)
+local here = marker[1] and marker[5] == place
+local same = here and string.find(info, 'master_replid:' .. marker[1] .. '\r', 1, true)
+if not same or not since or since > now then
+  local id = string.match(info, 'master_replid:(%x+)')
+  local run = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)')
+  local was = here and redis.call('HMGET', KEYS[3], 'run')[1]
+  local kept = was == run and string.find(info, 'second_repl_offset:-1', 1, true)
   if not kept or not since or since > now then since = now end
   if ARGV[5] == '1' then since = now - longest * 1000 end
-  redis.call('HSET', KEYS[3], 'id', id, 'since', digits(since), 'max_ttl', longest, 'servers', servers, 'run', run)
+  redis.call('HSET', KEYS[3], 'id', id, 'since', digits(since), 'max_ttl', longest, 'servers', servers,
+    'place', place, 'run', run)
 end
 local young = math.max(0, math.ceil((since + longest * 1000 - now) / 1000))
 local last = tonumber(redis.call('GET', KEYS[2]) or '0')
@@ -49,8 +54,8 @@ if not last or not (last >= 0 and last < 9007199254740000) then
   return redis.error_reply('WRONGTYPE the counter of fencing tokens is not a number: ' .. KEYS[2])
 end
 local function count(token)
-  local behind = math.max(0, token - now) / 1000
-  local set = redis.pcall('SET', KEYS[2], digits(token), 'PX', digits(behind + 86400000 + 2 * longest))
+  local behind = math.ceil(math.max(0, token - now) / 1000)
+  local set = redis.pcall('SET', KEYS[2], token, 'PX', behind + 86400000 + 2 * longest)
   return type(set) == 'table' and set.err and set
 end
 local function taken(holder)
@@ -61,12 +66,12 @@ local function taken(holder)
     redis.call('PEXPIRE', KEYS[1], digits(own))
     left = own
   end
-  return {'taken', digits(now), digits(left), string.sub(holder, 1, 128)}
+  return {'taken', clock, digits(left), string.sub(holder, 1, 128)}
 end
 )";
 
 constexpr std::string_view acquire = R"(
-if young > 0 then return {'young', digits(now), digits(young)} end
+if young > 0 then return {'young', clock, digits(young)} end
 if not redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ttl) then
   return taken(redis.pcall('GET', KEYS[1]))
 end
@@ -76,7 +81,7 @@ if wrong then
   redis.call('DEL', KEYS[1])
   return wrong
 end
-return {'granted', digits(now), digits(token)}
+return {'granted', clock, token == now and clock or digits(token)}
 )";
 
 constexpr std::string_view renew = R"(
@@ -93,7 +98,7 @@ end
 local token = tonumber(ARGV[7])
 local wrong = token > last and count(token)
 if wrong then return wrong end
-return {done, digits(now), digits(young)}
+return {done, clock, digits(young)}
 )";
 
 constexpr std::string_view release = R"(
