@@ -183,6 +183,18 @@ TEST_CASE("a batch has at most 64 nodes, and at most 64 KiB") {
     CHECK(static_cast<std::size_t>(std::count(first.begin(), first.end(), '/')) == 2 * expected);
 }
 
+TEST_CASE("a small create does not overtake a large one of its directory") {
+    batch_stage s;
+    s.know({"/a", "/b"});
+    s.create("/a/x-");
+    s.submit(lane::lock_work, requests::create{"/b/1-",
+                                               std::string(std::size_t(64) * 1024, 'x'),
+                                               {.mode = create_mode::ephemeral_sequential},
+                                               true});
+    s.create("/b/2-");
+    CHECK(s.asked() == words{"create /a/x-", "create /b/1-", "create /b/2-"});
+}
+
 TEST_CASE("the window of lock work counts every node of a batch") {
     batch_stage s(window_of(2));
     s.know({"/a", "/b", "/c"});
