@@ -73,6 +73,9 @@ public:
     void give_up(ending how, std::string why);
 
     bool is_open() const noexcept { return stage_ == stage::open && !given_up_; }
+    /// How long a reply takes, PING's as well: of some replies rather the shortest than the
+    /// average. Zero before the first.
+    boot_clock::duration round_trip() const noexcept { return round_trip_; }
 
 private:
     enum class stage { connecting, greeting, open, ended };
@@ -101,6 +104,7 @@ private:
     void on_read(const boost::system::error_code& error, std::string_view bytes);
     bool is_message(const rules::reply& said) const;
     void deliver(rules::reply said);
+    void measure(boot_clock::duration sample);
     std::string shown(std::string text) const;
     void watch_time();
     void on_time();
@@ -127,6 +131,7 @@ private:
     bool flush_posted_ = false;
     bool overdue_ = false; ///< the first reply is late; it may wait in the system's buffer
     time_point heard_{};   ///< the server has sent something
+    boot_clock::duration round_trip_{};
     std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };
 

@@ -76,7 +76,6 @@ void server::ask_info() {
         require({"INFO", std::string(section)},
                 [this, is_last = section == sections.back()](
                     const std::optional<rules::reply>& said, time_point sent) {
-                    if (said) measure(sent);
                     on_info(said, sent, is_last);
                 });
 }
@@ -135,7 +134,6 @@ void server::call(rules::script which, rules::call_words words,
     const bool sent = reachable_ && connection_->send(command("EVALSHA", hash, one->words),
                                                       [this, one](const auto& said, time_point at) {
                                                           if (!said) return one->done({}, at);
-                                                          measure(at);
                                                           answered(one, *said, at);
                                                       });
     if (sent) return;
@@ -162,14 +160,6 @@ void server::answered(std::shared_ptr<pending_call> one, const rules::reply& sai
     }
     if (result.what == answer::kind::replica) ask_info(); // it was a master before
     one->done(std::move(result), sent);
-}
-
-void server::measure(time_point sent) {
-    const auto sample = env_.now() - sent;
-    if (round_trip_ == boot_clock::duration::zero())
-        round_trip_ = sample;
-    else
-        round_trip_ += (sample - round_trip_) / 8;
 }
 
 } // namespace paddock::redis

@@ -42,8 +42,10 @@ public:
     bool reachable() const noexcept { return reachable_; }
     /// Identifies the server's process, once it has been reachable.
     const std::string& run_id() const noexcept { return info_.run_id; }
-    /// How long an answer takes, averaged over some answers; zero before the first.
-    boot_clock::duration round_trip() const noexcept { return round_trip_; }
+    /// As connection::round_trip().
+    boot_clock::duration round_trip() const noexcept {
+        return connection_ ? connection_->round_trip() : boot_clock::duration::zero();
+    }
 
 private:
     struct pending_call;
@@ -61,7 +63,6 @@ private:
     void on_script(std::size_t which, const std::optional<rules::reply>& said);
     void give_up(const char* what, const rules::reply& said);
     void answered(std::shared_ptr<pending_call> one, const rules::reply& said, time_point sent);
-    void measure(time_point sent);
 
     environment& env_;
     const rules::server where_;
@@ -73,7 +74,6 @@ private:
     std::string info_text_;  ///< so far
     rules::server_info info_;
     std::array<std::string, rules::script_count> hashes_;
-    boot_clock::duration round_trip_{};
     backoff delay_{connection::longest_pause};
     time_point reachable_since_{};
     std::unique_ptr<timer> timer_; ///< until the next attempt
