@@ -177,7 +177,7 @@ bool dispatcher::send_first(lane which) {
 /// Moves requests that can be executed together with the only one in `parts` there. Returns the
 /// request to send.
 std::shared_ptr<const request> dispatcher::merge_waiting(lane which, queued_requests& parts) {
-    const auto first = parts.front().what;
+    auto first = parts.front().what;
     auto& waiting = of(which);
     const auto end = std::min(waiting.size(), farthest_merged);
     const auto begin = waiting.begin();
