@@ -35,6 +35,31 @@ asio::awaitable<lock_call> asked_again(const redis::mutex& lock) {
 
 } // namespace
 
+CO_TEST("servers that were refused and are away now are waited for, as any others") {
+    if (torn_down(test)) co_return;
+    for (const auto& round : test.each(sizes)) {
+        redis_trouble t(executor, std::get<0>(round));
+        const auto quorum = t.own.size() / 2 + 1;
+        to_servers(t, quorum, [&](auto& one) { (*t.call(one))({"REPLICAOF", "127.0.0.1", "1"}); });
+        const auto refused = ask(t.s->lock);
+        co_await finished(refused);
+        CHECK(refused->error == errc::unsuitable_server);
+        to_servers(t, quorum, [](auto& one) { one.kill(); });
+        const auto away = [&](const redis_server& one) {
+            return t.log.has(std::to_string(one.port()) + " is not reachable");
+        };
+        for (std::size_t n = 0; n < quorum; ++n)
+            co_await eventually([&] { return away(t.own[n]); });
+        const auto brief = ask_for(t.s->lock, 50ms);
+        co_await finished(brief);
+        CHECK_MESSAGE(brief->error == errc::not_connected, brief->error.message());
+        const auto a = ask(t.s->lock);
+        to_servers(t, quorum, [](auto& one) { one.start(); }); // as masters
+        co_await granted(a);
+        co_await unlocked(a);
+    }
+}
+
 CO_TEST("servers that restart without their data grant nothing that another may still hold") {
     if (torn_down(test)) co_return;
     for (const auto& round : test.each(sizes)) {

@@ -23,6 +23,7 @@ struct listener : redis::server_listener {
     void on_reachable() override {}
     void on_unreachable(const std::string&) override {}
     void on_refused(const std::string&) override {}
+    void on_mismatch(const std::string&) override {}
     void on_subscribed(const std::string& channel) override { subscribed.push_back(channel); }
     void on_message(const std::string& channel, const std::string&) override {
         messages.push_back(channel);

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -129,9 +130,16 @@ CO_TEST("clients that do not agree on max_ttl or on the servers are refused, and
     auto options = t.options;
     options.max_ttl += 1s;
     redis::client other(executor, url_of(t.s->ports), options);
-    const auto a = ask(redis::mutex(other, t.s->name));
-    co_await finished(a);
-    CHECK(a->error == errc::bad_argument);
+    const auto connected = start([&](auto token) { other.connect(std::move(token)); });
+    co_await finished(connected);
+    CHECK(connected->error == errc::bad_argument);
+    redis::mutex theirs(other, t.s->name);
+    for (const auto& a : {ask(theirs), ask_now(theirs)}) {
+        co_await finished(a);
+        CHECK(a->error == errc::bad_argument);
+    }
+    CHECK_MESSAGE(t.log.has("cannot be used: it is used by clients with other options"),
+                  t.log.text());
     CHECK_MESSAGE(t.log.has("max_ttl " + std::to_string(t.options.max_ttl.count()) + " ms"),
                   t.log.text());
     const auto port = ":" + std::to_string(t.own[0].port()) + "/1";
@@ -149,6 +157,42 @@ CO_TEST("clients that do not agree on max_ttl or on the servers are refused, and
     const auto c = ask(t.s->lock);
     co_await granted(c);
     co_await unlocked(c);
+}
+
+CO_TEST("a client whose options are those of no other client any more connects") {
+    if (torn_down(test)) co_return;
+    redis_trouble t(executor);
+    auto options = t.options;
+    options.max_ttl += 1s;
+    redis::client other(executor, url_of(t.s->ports), options);
+    const auto refused = start([&](auto token) { other.connect(std::move(token)); });
+    co_await finished(refused);
+    CHECK(refused->error == errc::bad_argument);
+    (*t.call())({"DEL", "paddock:server"});
+    redis::mutex theirs(other, t.s->name);
+    auto a = ask(theirs);
+    co_await eventually([&] {
+        if (a->done() && a->error == errc::bad_argument) a = ask(theirs);
+        return a->done() && !a->error;
+    });
+    co_await other.connect();
+    co_await unlocked(a);
+}
+
+CO_TEST("clients that disagree while they are connected learn it at the next lock") {
+    if (torn_down(test)) co_return;
+    redis_trouble t(executor);
+    auto options = t.options;
+    options.max_ttl += 1s;
+    (*t.call())({"DEL", "paddock:server"});
+    redis::client other(executor, url_of(t.s->ports), options);
+    co_await other.connect();
+    const auto a = ask(t.s->lock);
+    co_await granted(a);
+    const auto b = ask(redis::mutex(other, t.s->name));
+    co_await finished(b);
+    CHECK(b->error == errc::bad_argument);
+    co_await unlocked(a);
 }
 
 CO_TEST("a key of another type is a lock that another has") {
@@ -193,6 +237,28 @@ CO_TEST("the log says once that a waiter waits for a key without an end, and for
     }
     CHECK_MESSAGE(log.count("the key " + s.name + " without a time to live") == 1, log.text());
     s.foreigner_gives_it_back();
+}
+
+CO_TEST("the log has no control byte of a name") {
+    const log_lines log;
+    auto options = new_servers();
+    options.log = log.writer();
+    redis_scene s(executor, 1, options);
+    const auto name = s.name + "\x1b[2J" + '\0', shown = s.name + R"(\x1b[2J\x00)";
+    const redis::mutex lock(s.client, name);
+    (*s.call[0])({"SET", name, "foreign"});
+    const auto a = ask_for(lock, 50ms);
+    co_await finished(a);
+    CHECK_MESSAGE(log.has("the key " + shown + " without a time to live"), log.text());
+    (*s.call[0])({"DEL", name});
+    (*s.call[0])({"SET", "paddock:token:" + name, "no number"});
+    const auto b = ask(lock);
+    co_await finished(b);
+    CHECK(b->error == errc::unsuitable_server);
+    CHECK_MESSAGE(log.has("the lock " + shown + " cannot be had"), log.text());
+    const auto text = log.text();
+    CHECK(std::none_of(text.begin(), text.end(), [](char c) { return c == '\x1b' || c == '\0'; }));
+    (*s.call[0])({"DEL", "paddock:token:" + name});
 }
 
 CO_TEST("a hold whose key becomes another type is lost, and the key is left alone") {

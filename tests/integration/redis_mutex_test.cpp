@@ -2,8 +2,10 @@
 
 #include "support/redis_harness.hpp"
 
+#include <paddock/guarded.hpp>
 #include <paddock/redis/lock_family.hpp>
 
+#include <boost/asio/steady_timer.hpp>
 #include <doctest/doctest.h>
 
 #include <array>
@@ -155,6 +157,78 @@ CO_TEST("verify asks the servers, and operations of ZooKeeper are refused") {
         CHECK(s.value() == "foreign");
         s.foreigner_gives_it_back();
     }
+}
+
+namespace {
+
+/// Another store, with one article, and the token of the last hold that claimed it.
+struct token_store {
+    fencing_token claimed{};
+    int goods = 10;
+    guarded_steps<int> steps{};
+
+    token_store() {
+        steps.claim = [this](fencing_token token) -> asio::awaitable<bool> {
+            if (token < claimed) co_return false;
+            claimed = token;
+            co_return true;
+        };
+        steps.record = [this]() -> asio::awaitable<int> { co_return goods; };
+        steps.operate = [](int& left) -> asio::awaitable<void> {
+            --left;
+            co_return;
+        };
+        steps.commit = [this](int& left, fencing_token token) -> asio::awaitable<void> {
+            if (token != claimed) throw system_error(errc::lock_lost);
+            goods = left;
+            co_return;
+        };
+        steps.restore = [](int&) -> asio::awaitable<void> { co_return; };
+    }
+};
+
+} // namespace
+
+CO_TEST("guarded() fences another store with the tokens of a lock on Redis") {
+    for (const auto& round : test.each(sizes)) {
+        redis_scene s(executor, std::get<0>(round), new_servers(1s));
+        token_store store;
+        auto a = co_await s.lock.lock();
+        const auto first = co_await guarded(a, store.steps);
+        CHECK(first.outcome == guarded_outcome::committed);
+        CHECK(store.claimed == a.fencing_token());
+        CHECK(store.goods == 9);
+        // The lock is taken away, and its next holder claims the store.
+        auto slow = store.steps;
+        slow.operate = [&](int& left) -> asio::awaitable<void> {
+            --left;
+            s.foreigner_takes_it();
+            store.claimed = {a.fencing_token().zxid + 1, 0};
+            co_await asio::steady_timer(executor, 1h).async_wait(asio::use_awaitable);
+        };
+        const auto second = co_await guarded(a, slow);
+        CHECK(second.outcome == guarded_outcome::restored);
+        CHECK(store.goods == 9);
+        s.foreigner_gives_it_back();
+    }
+}
+
+CO_TEST("guarded() with a transaction does nothing under a lock on Redis") {
+    redis_scene s(executor);
+    const auto held = co_await s.lock.lock();
+    token_store store;
+    store.steps.claim = {};
+    store.steps.commit = [](int&) { return std::vector<operation>{op::check{"/a", 1}}; };
+    const auto result = co_await guarded(held, store.steps);
+    CHECK(result.outcome == guarded_outcome::restored);
+    error_code why;
+    try {
+        result.rethrow();
+    } catch (const system_error& e) {
+        why = e.code();
+    }
+    CHECK(why == errc::not_supported);
+    CHECK(store.goods == 10);
 }
 
 CO_TEST("a key that an administrator deletes is set again") {

@@ -57,6 +57,26 @@ CO_TEST("an owner relocks, and the last of its guards releases the lock") {
     co_await unlocked(theirs);
 }
 
+CO_TEST("the longest time of a hold counts from its own beginning") {
+    constexpr auto longest = 300ms * time_scale;
+    redis_scene s(executor);
+    redis::mutex_options options;
+    options.hold_limit.longest = longest;
+    const redis::recursive_mutex lock(s.client, s.name), limited(s.client, s.name, options);
+    const owner me;
+    const auto first = ask(lock, me);
+    co_await granted(first);
+    const auto since = boot_clock::now();
+    co_await eventually([&] { return boot_clock::now() - since > longest; });
+    const auto again = ask(limited, me);
+    co_await granted(again);
+    CHECK(held(again).valid());
+    co_await eventually([&] { return !held(again).valid(); });
+    CHECK(held(first).valid());
+    held(again) = guard();
+    co_await unlocked(first);
+}
+
 CO_TEST("the end of one guard does not fail the verify of another") {
     redis_scene s(executor, 1);
     const redis::recursive_mutex lock(s.client, s.name);

@@ -17,7 +17,7 @@ namespace {
 const std::vector<std::string> documented{
     "+evalsha", "+eval",    "+script|load", "+subscribe", "+unsubscribe", "+publish",
     "+ping",    "+info",    "+time",        "+get",       "+set",         "+del",
-    "+pttl",    "+pexpire", "+hset",        "+hmget",     "+select"};
+    "+pttl",    "+pexpire", "+hset",        "+hmget",     "+select",      "+append"};
 
 std::string url_as(const std::string& credentials, std::uint16_t port) {
     return "redis://" + credentials + "@127.0.0.1:" + std::to_string(port) + "/1";
@@ -93,6 +93,23 @@ CO_TEST("a user without a right to the lock's key gets no lock") {
     CHECK(error == errc::auth_failed);
     CHECK(error.message().find("lack a right") != std::string::npos);
     CHECK_MESSAGE(t.log.has("NOPERM"), t.log.text());
+}
+
+CO_TEST("a password can be a word of any error") {
+    redis_server own({"--requirepass", "script"});
+    log_lines log;
+    auto options = new_servers(scaled(1s));
+    options.log = log.writer();
+    redis::client client(executor, url_as(":script", own.port()), options);
+    const redis::mutex lock(client, "lock");
+    co_await client.connect();
+    redis_caller call(own.port());
+    call({"AUTH", "script"});
+    call({"SCRIPT", "FLUSH"}); // the server says that it has no matching script
+    const auto a = ask(lock);
+    co_await granted(a);
+    co_await unlocked(a);
+    CHECK(log.text() == "");
 }
 
 CO_TEST("a waiter who may not listen is granted the lock all the same") {

@@ -137,6 +137,18 @@ TEST_CASE("a server that was restarted is young again, with or without its data"
     CHECK(renewed.left > 0ms);
 }
 
+TEST_CASE("a client that trusts new servers does not trust one that was restarted") {
+    lock_harness one({"--appendonly", "yes", "--appendfsync", "always"});
+    REQUIRE(one.acquire("v").what == kind::granted);
+    one.server.kill();
+    one.server.start();
+    redis_caller again(one.server.port());
+    const auto words = acquire_words(one.keys, "w", 10s, trusting);
+    CHECK(again.run(script::acquire, words).what == kind::young);
+    again({"DEL", "paddock:server"});
+    CHECK(again.run(script::acquire, words).what == kind::taken);
+}
+
 TEST_CASE_FIXTURE(lock_harness, "a replica grants nothing, and is young once it is a master") {
     redis_server other;
     redis_caller at_other(other.port());
@@ -149,11 +161,18 @@ TEST_CASE_FIXTURE(lock_harness, "a replica grants nothing, and is young once it 
     CHECK(acquire("w", careful).what == kind::young);
 }
 
-TEST_CASE_FIXTURE(lock_harness, "a replica that comes does not make its master young") {
+TEST_CASE_FIXTURE(lock_harness, "a replica that comes does not make its master young, unless a "
+                                "lock can outlive what the master knows of its past") {
     redis_server other;
     redis_caller at_other(other.port());
-    const deployment careful{300ms, 1, false};
-    REQUIRE(acquire_of_age("v", careful).what == kind::granted);
+    deployment all{1h, 1, true};
+    bool young = false;
+    SUBCASE("an hour") {}
+    SUBCASE("more") {
+        all.max_ttl += 1ms;
+        young = true;
+    }
+    REQUIRE(acquire("v", all).what == kind::granted);
     const auto marked = call({"HGET", "paddock:server", "id"}).text;
     REQUIRE(marked.size() == 40);
     at_other({"REPLICAOF", "127.0.0.1", std::to_string(server.port())});
@@ -162,8 +181,57 @@ TEST_CASE_FIXTURE(lock_harness, "a replica that comes does not make its master y
         REQUIRE(std::chrono::steady_clock::now() < end);
         std::this_thread::sleep_for(1ms);
     }
-    CHECK(acquire("w", careful).what == kind::taken);
+    CHECK(acquire("w", all).what == (young ? kind::young : kind::taken));
     CHECK(call({"HGET", "paddock:server", "id"}).text != marked);
+}
+
+TEST_CASE_FIXTURE(lock_harness, "a server that has evicted keys is young for the locks that were "
+                                "perhaps among them") {
+    const deployment careful{600ms, 1, false};
+    const lock_keys other("other");
+    /// All that has a time to live: a marker and this lock's counter have none.
+    const auto evict = [&] {
+        call({"PERSIST", keys.counter});
+        call({"SET", "a key", "that can be evicted", "PX", "60000"});
+        call({"CONFIG", "SET", "maxmemory-policy", "volatile-ttl"});
+        call({"CONFIG", "SET", "maxmemory", "1"});
+        call({"CONFIG", "SET", "maxmemory", "0"});
+        REQUIRE(call({"EXISTS", "a key", keys.name, other.name}).number == 0);
+    };
+    REQUIRE(acquire_of_age("v", careful).what == kind::granted);
+    bool young = true;
+    SUBCASE("a key that was not released is") { evict(); }
+    SUBCASE("a key that was released cannot be") {
+        CHECK(release("v").what == kind::released);
+        evict();
+        young = false;
+    }
+    SUBCASE("a key that was set again after a release is") {
+        CHECK(release("v").what == kind::released);
+        CHECK(renew("v", 1, careful).what == kind::set);
+        evict();
+    }
+    SUBCASE("the key of another lock is, and the marker is made anew without any loss") {
+        CHECK(release("v").what == kind::released);
+        CHECK(call.run(script::acquire, acquire_words(other, "v", 500ms, careful)).what ==
+              kind::granted);
+        evict();
+        call({"HSET", "paddock:server", "id", "before the first replica came"});
+    }
+    CHECK(acquire("w", careful).what == (young ? kind::young : kind::granted));
+    const auto said = call.run(script::acquire, acquire_words(other, "w", 500ms, careful));
+    CHECK(said.what == kind::young);
+}
+
+TEST_CASE_FIXTURE(lock_harness, "a release leaves the counter as it is, and none where none was") {
+    const auto first = acquire("v");
+    release("v");
+    const auto second = acquire("w");
+    CHECK(second.token > first.token);
+    CHECK(call({"PTTL", keys.counter}).number > 60'000);
+    call({"DEL", keys.counter});
+    CHECK(release("w").what == kind::released);
+    CHECK(call({"EXISTS", keys.counter}).number == 0);
 }
 
 TEST_CASE_FIXTURE(lock_harness, "a database is young after it was swapped with another") {

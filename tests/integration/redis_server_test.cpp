@@ -45,6 +45,7 @@ struct server_harness : redis::server_listener {
         fault = why;
         if (when_refused) when_refused();
     }
+    void on_mismatch(const std::string& why) override { on_refused(why); }
     void on_subscribed(const std::string& channel) override {
         subscribed.push_back(channel);
         if (when_subscribed) when_subscribed();
@@ -64,7 +65,7 @@ struct server_harness : redis::server_listener {
 
     void use(std::uint16_t port) {
         place.port = port;
-        subject.emplace(*env, place, limits, *this);
+        subject.emplace(*env, place, trusting, limits, *this);
         CHECK(events.empty());
     }
     bool reach(std::uint16_t port) {
@@ -323,7 +324,7 @@ TEST_CASE("credentials that the server refuses, and those that it takes") {
         admin({"ACL",        "SETUSER",      "bob",          "on",       ">secret2", "~*",
                "&*",         "+info",        "+script|load", "+evalsha", "+eval",    "+ping",
                "+subscribe", "+unsubscribe", "+time",        "+hmget",   "+hset",    "+get",
-               "+set",       "+del",         "+pttl",        "+pexpire", "+publish"});
+               "+set",       "+del",         "+pttl",        "+pexpire", "+publish", "+append"});
         one.place.user = "bob";
         one.place.password = "secret2";
     }

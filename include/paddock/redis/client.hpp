@@ -32,12 +32,19 @@ struct client_options {
     /// that has lost its data grants no lock for so long, because a lock that it has forgotten may
     /// still be held. So does a server that is used for the first time, counted from the first
     /// request for a lock: meanwhile lock() waits, and for try_lock() the lock is taken. At most a
-    /// day. To change it, or the number of servers, end all clients, wait for the longer one, and
-    /// delete the key `paddock:server` everywhere.
+    /// day. A server's `repl-backlog-ttl` (an hour, unless it is set) must be zero or at least as
+    /// long: else a server that was a replica for a moment can forget that it was one, and grant a
+    /// lock that it has lost. With more than an hour, a server also grants no lock for so long
+    /// after its first replica has come, or its last one has long been gone. To change `max_ttl`,
+    /// or the number of servers, end all clients, wait for the longer one, and delete the key
+    /// `paddock:server` everywhere.
     std::chrono::milliseconds max_ttl{60'000};
-    /// With `true` a server without the mark of an earlier use is not waited for. Only for servers
-    /// that were just set up, and in tests: with it, two clients can hold a lock after a server has
-    /// lost its data.
+    /// With `true` a server without the mark of an earlier use (`paddock:server`) is not waited
+    /// for: the first request of this client makes it old enough for all clients. It must be the
+    /// first client that asks for a lock, because a wait that has begun is not cut short. (If the
+    /// servers have no locks yet, end all clients, and delete the key `paddock:server`.) Only for
+    /// servers that were just set up, and in tests: with it, two clients can hold a lock after a
+    /// server has lost all its data.
     bool trust_new_servers = false;
     /// How long a new hold is certainly valid. Zero stands for a quarter of `ttl`, at most a half.
     std::chrono::milliseconds min_validity{0};
@@ -56,8 +63,10 @@ class [[gnu::visibility("default")]] client;
 ///
 /// **Not promised**, and a fencing token is the answer to all of it: two clients can hold one lock
 /// after the clock of a server was set, after an administrator deleted a key, when the clients'
-/// lists of servers differ, when two masters of one data set both believe in themselves, and when
-/// other programs use the key without a time to live of their own.
+/// lists of servers differ, when two masters of one data set both believe in themselves, after
+/// SWAPDB was called twice, after CONFIG RESETSTAT on a server that has evicted keys, when a server
+/// has evicted the key of another program, and when other programs use the key without a time to
+/// live of their own.
 ///
 /// **For all operations**
 ///
@@ -106,8 +115,9 @@ public:
     /// Errors: `errc::auth_failed` when so many servers refuse the credentials, or give them too
     /// few rights, that the others are too few; `errc::unsuitable_server` when so many are no
     /// masters, members of a cluster, older than Redis 5, may evict keys, or are listed twice: the
-    /// log says which and why; the client goes on trying. `errc::closed`. (Whether the clients
-    /// agree on `max_ttl` is known at the first lock().)
+    /// log says which and why. `errc::bad_argument` when so many are used by clients with another
+    /// `max_ttl`, or another number of servers; nothing is set, so a server that has granted no
+    /// lock yet has no objection. After each of these the client goes on trying. `errc::closed`.
     ///
     /// Cancellation safety: total and terminal; the client goes on connecting.
     ///

@@ -19,15 +19,16 @@ class [[gnu::visibility("default")]] mutex;
 /// with a time to live, as many other lock libraries have it (`SET name value NX PX ttl`): a mutex
 /// and redis-py's Lock, redsync, node-redlock or ShedLock exclude each other at the same key.
 /// Beside it the client keeps `paddock:token:<name>`, the counter of the fencing tokens, for a day
-/// after the last hold (longer after a clock was set back, until it shows a later time than the
-/// tokens), and once per database `paddock:server`.
+/// and twice `max_ttl` after the last grant (longer after a clock was set back, until it shows a
+/// later time than the tokens; a renewal sets it again), and once per database `paddock:server`.
 ///
 /// Waiters of one client get the lock in the order of their calls: a guard that is released passes
 /// its keys to the next of them without a request, up to fifteen times in a row; then they are
 /// released for other clients. Among clients there is no order: the first one that asks after a
-/// release has it; a client that locks again at once lets those that wait ask first. Waiters do not
-/// ask again and again: the release wakes them (PUBLISH), or the end of the key's time to live. It
-/// is not reentrant.
+/// release has it. A client that locks again at once lets those that wait ask first, for an eighth
+/// of the time that it has kept the lock, at most a quarter of a second (or four round trips);
+/// try_lock() waits for that as well. Waiters do not ask again and again: the release wakes them
+/// (PUBLISH), or the end of the key's time to live. It is not reentrant.
 ///
 /// The fencing token of a guard (`zxid` is the number, `sub` counts how often the keys were passed
 /// on) is larger than the counters of a quorum, and at least its servers' time in microseconds. It
@@ -46,8 +47,8 @@ class [[gnu::visibility("default")]] mutex;
 /// Errors of lock(): `errc::bad_argument` when the clients of these servers use another `max_ttl`
 /// or another number of servers; `errc::auth_failed` when the credentials or their rights do not
 /// suffice (of an ACL user: the commands EVALSHA, EVAL, SCRIPT|LOAD, SUBSCRIBE, UNSUBSCRIBE,
-/// PUBLISH, PING, INFO, TIME, GET, SET, DEL, PTTL, PEXPIRE, HSET, HMGET, with a database SELECT,
-/// and the keys and channels: `<name>`, `paddock:token:<name>`, `paddock:server`,
+/// PUBLISH, PING, INFO, TIME, GET, SET, DEL, APPEND, PTTL, PEXPIRE, HSET, HMGET, with a database
+/// SELECT, and the keys and channels: `<name>`, `paddock:token:<name>`, `paddock:server`,
 /// `paddock:free:<name>`); `errc::unsuitable_server` as client::connect(), and when another program
 /// has written to the counter; `errc::closed`. Servers that cannot be reached, load their data or
 /// have no memory left are not an error: lock() waits for them, and try_lock() completes with

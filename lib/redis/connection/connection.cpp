@@ -1,5 +1,8 @@
 #include "redis/connection/connection.hpp"
 
+#include "redis/rules/scripts.hpp"
+#include "support/argument.hpp"
+
 #include <boost/asio/error.hpp>
 
 #include <algorithm>
@@ -139,16 +142,15 @@ void connection::deliver(rules::reply said) {
 }
 
 /// Some errors quote the command that they belong to, as far as there is room. The text may go into
-/// a log.
+/// a log. A password can also be a word of any text: what is left has the same meaning.
 std::string connection::shown(std::string text) const {
     if (const auto quoted = text.find("with args beginning with"); quoted != text.npos)
         text.resize(quoted);
     if (!where_.password.empty() && text.find(where_.password) != text.npos)
-        return "ERR an error that is not shown, because it has the password in it";
+        return std::string(rules::name_of_error(text)) +
+               " (the rest is not shown, because it has the password in it)";
     text.resize(std::min(text.size(), longest_text));
-    const auto is_odd = [](char c) { return c >= 0 && c < ' '; };
-    std::replace_if(text.begin(), text.end(), is_odd, '?');
-    return text;
+    return printable(text);
 }
 
 void connection::watch_time() {

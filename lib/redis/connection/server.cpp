@@ -1,5 +1,7 @@
 #include "redis/connection/server.hpp"
 
+#include "redis/rules/obstacle.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -27,10 +29,11 @@ struct server::pending_call {
     called done;
 };
 
-server::server(environment& env, const rules::server& where, const connection_limits& limits,
-               server_listener& informs)
+server::server(environment& env, const rules::server& where, const rules::deployment& all,
+               const connection_limits& limits, server_listener& informs)
     : env_(env)
     , where_(where)
+    , deployment_(all)
     , limits_(limits)
     , listener_(informs)
     , timer_(env.make_timer())
@@ -48,6 +51,7 @@ void server::connect() {
 
 void server::on_open() {
     ask_info();
+    ask_marker();
     load_scripts();
 }
 
@@ -56,7 +60,9 @@ void server::on_end(ending how, const std::string& why) {
         delay_.reset();
     timer_->arm(env_.now() + delay_.next(env_), [this] { connect(); });
     messages_.use_server(false);
-    if (how == ending::refused)
+    if (std::exchange(mismatch_, false))
+        listener_.on_mismatch(why);
+    else if (how == ending::refused)
         listener_.on_refused(why);
     else
         listener_.on_unreachable(why);
@@ -98,6 +104,20 @@ void server::judge() {
         return connection_->give_up(ending::lost, "the server still loads its data");
     if (const auto fault = rules::fault_of(info_); !fault.empty())
         connection_->give_up(ending::refused, fault);
+}
+
+void server::ask_marker() {
+    require(rules::marker_command(), [this](const auto& said, auto) { on_marker(said); });
+}
+
+/// Any other error is that of the first script, too, which knows best what it means.
+void server::on_marker(const std::optional<rules::reply>& said) {
+    if (!said) return;
+    if (rules::read_answer(*said).what == answer::kind::denied) return give_up("HMGET", *said);
+    const auto mismatch = rules::mismatch_in(*said, deployment_);
+    if (!mismatch) return;
+    mismatch_ = true;
+    connection_->give_up(ending::refused, "it " + rules::complaint_about(*mismatch));
 }
 
 void server::load_scripts() {

@@ -26,8 +26,8 @@ public:
     /// done so, is unknown.
     using called = unique_function<void(std::optional<rules::answer>, time_point sent)>;
 
-    server(environment& env, const rules::server& where, const connection_limits& limits,
-           server_listener& informs);
+    server(environment& env, const rules::server& where, const rules::deployment& all,
+           const connection_limits& limits, server_listener& informs);
 
     /// Calls the script. Calls are executed in their order, but a server that does not know the
     /// script gets it behind the calls of the meantime, and only if `still_wanted` says so; if not,
@@ -59,6 +59,8 @@ private:
     void ask_info();
     void on_info(const std::optional<rules::reply>& said, time_point sent, bool is_last);
     void judge();
+    void ask_marker();
+    void on_marker(const std::optional<rules::reply>& said);
     void load_scripts();
     void on_script(std::size_t which, const std::optional<rules::reply>& said);
     void give_up(const char* what, const rules::reply& said);
@@ -66,9 +68,11 @@ private:
 
     environment& env_;
     const rules::server where_;
+    const rules::deployment deployment_;
     const connection_limits limits_;
     server_listener& listener_;
     bool reachable_ = false;
+    bool mismatch_ = false; ///< the connection ends for that
     bool asks_info_ = false;
     time_point info_sent_{}; ///< its first section
     std::string info_text_;  ///< so far

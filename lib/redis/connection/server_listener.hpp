@@ -18,6 +18,8 @@ public:
     virtual void on_unreachable(const std::string& why) = 0;
     /// It is there, and must not be used, or does not let us; it is asked again later.
     virtual void on_refused(const std::string& fault) = 0;
+    /// Likewise: its other clients use another deployment.
+    virtual void on_mismatch(const std::string& fault) = 0;
 
     /// From now on messages of the channel arrive: at first, and after every reconnect, when
     /// messages may have been missed.

@@ -1,6 +1,7 @@
 #include "redis/locks/core.hpp"
 
 #include "redis/locks/lock_line.hpp"
+#include "support/argument.hpp"
 #include "support/fork.hpp"
 
 #include <algorithm>
@@ -50,12 +51,17 @@ struct core::place final : server_listener {
     void on_reachable() override { owner.on_reachable(*this); }
     void on_unreachable(const std::string& why) override {
         leave();
-        owner.trouble(trouble_kind::unreachable, name() + " is not reachable: " + why);
+        refusal.reset(); // it may be another one when it is back: that is waited for
+        tell(trouble_kind::unreachable, "is not reachable: " + why);
         owner.admit_listed_twice();
     }
     void on_refused(const std::string& fault) override {
         leave();
         refuse(fault);
+    }
+    void on_mismatch(const std::string& fault) override {
+        leave();
+        refuse(fault, rules::answer::kind::mismatch);
     }
     /// A message may have been missed until now.
     void on_subscribed(const std::string& channel) override {
@@ -65,11 +71,15 @@ struct core::place final : server_listener {
         if (const auto line = owner.line_listening_to(channel)) line->on_message(index, value);
     }
     void on_subscription_refused(const std::string& channel, const std::string& fault) override {
-        owner.trouble(trouble_kind::permission,
-                      name() + " refuses a subscription to " + channel + ": " + fault);
+        tell(trouble_kind::permission,
+             "refuses a subscription to " + printable(channel) + ": " + fault);
     }
     void on_messages_lost(const std::string& why) override {
-        owner.trouble(trouble_kind::unreachable, name() + " sends no messages: " + why);
+        tell(trouble_kind::unreachable, "sends no messages: " + why);
+    }
+
+    void tell(trouble_kind kind, const std::string& what) noexcept {
+        owner.trouble(kind, name() + ' ' + what, troubles);
     }
 
     void leave() {
@@ -80,10 +90,13 @@ struct core::place final : server_listener {
         rules::reply error;
         error.what = rules::reply::kind::error;
         error.text = fault;
-        refusal = rules::read_answer(error);
-        if (refusal->what != rules::answer::kind::denied)
-            refusal->what = rules::answer::kind::replica; // it must not be used
-        owner.trouble(trouble_kind::permission, name() + " cannot be used: " + fault);
+        const bool denied = rules::read_answer(error).what == rules::answer::kind::denied;
+        refuse(fault, denied ? rules::answer::kind::denied : rules::answer::kind::replica);
+    }
+    void refuse(const std::string& fault, rules::answer::kind what) {
+        refusal.emplace().what = what;
+        refusal->text = fault;
+        tell(trouble_kind::permission, "cannot be used: " + fault);
         owner.tell_connect_waiters();
         owner.tell_lines([](lock_line& one) { one.on_refused(); });
     }
@@ -95,16 +108,17 @@ struct core::place final : server_listener {
         const bool heals =
             said.what == rules::answer::kind::young || said.what == rules::answer::kind::refused;
         const auto kind = heals ? trouble_kind::slowness : trouble_kind::permission;
-        if (complaints.allows(kind, owner.now())) owner.trouble(kind, name() + ' ' + complaint);
+        if (complaints.allows(kind, owner.now())) tell(kind, complaint);
     }
 
     core& owner;
     const int index;
     const rules::server where;
     paddock::rules::trouble_limit complaints;
-    std::unique_ptr<server> link;         ///< null before start(), and after the end
-    std::optional<rules::answer> refusal; ///< why the server cannot be used
-    bool votes = false;                   ///< it is reachable, and not refused
+    paddock::rules::trouble_limit troubles; ///< of std::clog
+    std::unique_ptr<server> link;           ///< null before start(), and after the end
+    std::optional<rules::answer> refusal;   ///< why the server cannot be used
+    bool votes = false;                     ///< it is reachable, and not refused
     std::optional<time_point> voted_until;
     bool listed_twice = false;
     rules::server_clock clock;
@@ -130,7 +144,8 @@ core::~core() = default;
 void core::start() {
     if (std::exchange(started_, true)) return;
     for (const auto& one : servers_)
-        one->link = std::make_unique<server>(env(), one->where, limits_of(options_), *one);
+        one->link =
+            std::make_unique<server>(env(), one->where, deployment_, limits_of(options_), *one);
 }
 
 rules::deployment core::deployment(int server) const {
@@ -148,6 +163,11 @@ bool core::has_connections() const noexcept { return servers_.front()->link != n
 
 void core::trouble(trouble_kind kind, const std::string& what) noexcept {
     if (has_context()) log_.write(kind, what, env().now());
+}
+
+void core::trouble(trouble_kind kind, const std::string& what,
+                   paddock::rules::trouble_limit& limit) noexcept {
+    if (has_context()) log_.write(kind, what, env().now(), limit);
 }
 
 std::vector<bool> core::voters() const {

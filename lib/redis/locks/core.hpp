@@ -100,6 +100,8 @@ public:
     void stop_waiting(std::uint64_t id) { connect_waiters_.erase(id); }
 
     void trouble(trouble_kind kind, const std::string& what) noexcept;
+    void trouble(trouble_kind kind, const std::string& what,
+                 paddock::rules::trouble_limit& limit) noexcept;
 
 private:
     /// One of the servers, as its listener sees it.

@@ -22,7 +22,6 @@ key_holder::key_holder(std::shared_ptr<core> client, std::shared_ptr<lock_line> 
     , asked_(static_cast<std::size_t>(core_->size()))
     , term_(std::make_shared<lease_term>(core_->clock(), votes.valid_until()))
     , by_(by)
-    , granted_at_(core_->now())
     , last_sent_(core_->now()) {}
 
 key_holder::key_holder(const key_holder& released, std::optional<owner> by)
@@ -34,7 +33,7 @@ key_holder::key_holder(const key_holder& released, std::optional<owner> by)
 std::shared_ptr<key_hold> key_holder::add_hold(const hold_limit& limit) {
     std::erase_if(holds_, [](const auto& one) { return one.expired(); });
     auto one = std::make_shared<key_hold>(core_, shared_from_this(), keys_.name, token_);
-    one->limit(limit, granted_at_);
+    one->limit(limit, core_->now()); // the first hold may have begun long ago
     holds_.push_back(one);
     ++guards_;
     if (!timer_) {

@@ -72,7 +72,6 @@ private:
     std::vector<bool> asked_; ///< servers that are to answer first: a second request waits behind
     std::shared_ptr<lease_term> term_;
     const std::optional<owner> by_;
-    const time_point granted_at_;
     std::vector<std::weak_ptr<key_hold>> holds_;
     std::size_t guards_ = 0; ///< that are not released
     time_point last_sent_{}; ///< of the requests that set or prolong a key

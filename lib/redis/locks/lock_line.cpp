@@ -3,6 +3,7 @@
 #include "redis/locks/core.hpp"
 #include "redis/locks/key_hold.hpp"
 #include "redis/locks/line_call.hpp"
+#include "support/argument.hpp"
 
 #include <algorithm>
 #include <array>
@@ -19,9 +20,6 @@ using namespace std::chrono_literals;
 /// So many grants one client may have without a pause while calls of it wait: then it releases its
 /// keys, and the clients that hear of it come first.
 constexpr int most_grants_in_a_row = 16;
-
-/// How long a client whose rivals are known to wait lets them ask, at least.
-constexpr auto long_yield = 10ms;
 
 /// A lock that is wanted again soon needs no new subscription, and remembers that others want it.
 constexpr auto line_rest = 5s;
@@ -55,6 +53,7 @@ void lock_line::join(std::shared_ptr<line_call> call) {
     if (call->immediate() && (held || !calls_.empty())) return call->finish({}, guard());
     call->number = ++last_call_;
     calls_.emplace(call->number, std::move(call));
+    if (stage_ == stage::yielding) listen(); // to know whether another client uses it
     proceed();
 }
 
@@ -69,7 +68,9 @@ bool lock_line::has_lost_guards(owner by) const {
 void lock_line::leave(const line_call& call) {
     if (calls_.erase(call.number) == 0 || !calls_.empty()) return;
     if (stage_ == stage::attempting) return give_up();
+    if (stage_ == stage::yielding) return; // to the end, or the next call would come first
     if (stage_ == stage::queued) core_.attempts().stop_waiting(turn_);
+    if (timer_) timer_->cancel(); // settle() may leave it as it is
     stage_ = stage::idle;
     settle();
 }
@@ -175,6 +176,7 @@ void lock_line::conclude() {
 void lock_line::grant() {
     obstacle_.reset();
     pace_.granted();
+    kept_since_ = core_.now();
     const auto by = calls_.empty() ? std::nullopt : calls_.begin()->second->by();
     const auto holder =
         std::make_shared<key_holder>(core_.shared_from_this(), shared_from_this(), keys_, value_,
@@ -206,8 +208,9 @@ void lock_line::complain_about_spoilt_keys() const {
     };
     if (std::any_of(all.begin(), all.end(), is_spoilt))
         core_.trouble(trouble_kind::permission,
-                      "the lock " + keys_.name + " cannot be had: another program has written to " +
-                          keys_.counter + ", or to paddock:server");
+                      "the lock " + printable(keys_.name) +
+                          " cannot be had: another program has written to " +
+                          printable(keys_.counter) + ", or to paddock:server");
 }
 
 /// A caller that waits may do so for ever.
@@ -215,7 +218,7 @@ void lock_line::complain_about_endless_key() {
     if (calls_.empty() || calls_.begin()->second->immediate()) return;
     if (std::exchange(endless_key_told_, true)) return;
     core_.trouble(trouble_kind::foreign_key,
-                  "another program has set the key " + keys_.name +
+                  "another program has set the key " + printable(keys_.name) +
                       " without a time to live: the lock is taken until somebody deletes the key");
 }
 
@@ -263,7 +266,11 @@ void lock_line::sleep(boot_clock::duration time, stage how) {
     arm(time, &lock_line::on_slept);
 }
 
-void lock_line::on_slept() { wake(one_first_next_); }
+void lock_line::on_slept() {
+    const bool sleeps =
+        stage_ == stage::sleeping || stage_ == stage::racing || stage_ == stage::yielding;
+    if (sleeps) wake(one_first_next_);
+}
 
 void lock_line::wake(bool one_first) {
     timer_->cancel();
@@ -274,6 +281,7 @@ void lock_line::wake(bool one_first) {
 
 void lock_line::on_message(int server, const std::string& value) {
     if (value == released_) return;
+    pace_.rival_had_it();
     if (stage_ == stage::attempting) heard_[static_cast<std::size_t>(server)] = true;
     if (stage_ == stage::sleeping) race();
     if (stage_ == stage::yielding) wake(true); // another client has had it
@@ -317,12 +325,14 @@ void lock_line::hold_ended(const key_holder& of) {
     if (of.has_lost_guards()) lost_.push_back(holder_);
     holder_.reset();
     const bool many = !calls_.empty() && ++grants_in_a_row_ >= most_grants_in_a_row;
-    if (stage_ != stage::idle || !(many || others_listen_)) return proceed();
+    if (stage_ != stage::idle) return proceed();
+    auto rest = others_listen_ ? pace_.yield(core_.now() - kept_since_, core_.round_trip())
+                               : boot_clock::duration();
+    if (many) rest = std::max(rest, 2 * core_.round_trip());
+    if (!many && rest == boot_clock::duration::zero()) return proceed();
     grants_in_a_row_ = 0;
     if (!calls_.empty()) listen();
-    sleep(others_listen_ ? std::max<boot_clock::duration>(4 * core_.round_trip(), long_yield)
-                         : 2 * core_.round_trip(),
-          stage::yielding);
+    sleep(rest, stage::yielding);
 }
 
 void lock_line::release_begins(const key_holder& of) {

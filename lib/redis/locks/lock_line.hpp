@@ -104,6 +104,7 @@ private:
     std::uint64_t last_call_ = 0;
     std::weak_ptr<key_holder> holder_;            ///< of the latest grant
     std::vector<std::weak_ptr<key_holder>> lost_; ///< with guards that are not released
+    time_point kept_since_{};                     ///< these keys
     stage stage_ = stage::idle;
     paddock::detail::budget::waiter_id turn_ = 0; ///< that is waited for
     rules::pace pace_;

@@ -56,7 +56,8 @@ std::string complaint_about(const answer& said) {
     case kind::young:
         return "is new, or may have lost its data: it grants no lock for " +
                std::to_string(said.left.count()) +
-               " ms (client_options::max_ttl; trust_new_servers is for servers just set up)";
+               " ms (client_options::max_ttl; trust_new_servers says how a new server needs no "
+               "wait)";
     case kind::replica:
         return "is no master";
     case kind::released:

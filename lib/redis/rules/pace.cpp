@@ -15,6 +15,10 @@ constexpr int most_doublings = 10;
 constexpr int longest_race = 3;
 constexpr std::chrono::milliseconds shortest_round_trip{1};
 constexpr std::chrono::microseconds shortest_race{100};
+constexpr std::chrono::milliseconds shortest_yield{10};
+constexpr std::chrono::milliseconds longest_part{250};
+constexpr int part_for_rivals = 8;
+constexpr int enough_unused_yields = 4;
 
 duration part_of(duration whole, std::uint64_t random) {
     return duration(static_cast<duration::rep>(random % static_cast<std::uint64_t>(whole.count())));
@@ -59,7 +63,9 @@ pace::plan pace::after(const attempt& failed, duration round_trip, std::uint64_t
     const auto trip = std::max<duration>(round_trip, shortest_round_trip);
     const auto quorum = static_cast<std::size_t>(failed.quorum());
     const auto needed = failed.first_is_taken() ? 1 : quorum;
-    for (const auto& [value, keys] : holders_of(failed))
+    const auto holders = holders_of(failed);
+    if (!holders.empty()) rival_had_it();
+    for (const auto& [value, keys] : holders)
         if (keys.size() >= needed) {
             splits_ = 0;
             if (std::exchange(races_, false)) lost_races_ = std::min(lost_races_ + 1, longest_race);
@@ -77,6 +83,27 @@ duration pace::after_message(duration round_trip, std::uint64_t random) {
     if (lost_races_ == 0) return {};
     const auto trip = std::max<duration>(round_trip, shortest_race);
     return std::min<duration>(part_of(trip * (1 << lost_races_), random), longest_sleep);
+}
+
+void pace::granted() noexcept {
+    splits_ = lost_races_ = 0;
+    if (std::exchange(has_yielded_, false))
+        unused_yields_ = std::min(unused_yields_ + 1, enough_unused_yields);
+}
+
+boot_clock::duration pace::yield(duration kept, duration round_trip) {
+    kept_ += kept;
+    const auto least = std::max<duration>(4 * round_trip, shortest_yield);
+    const auto part = kept_ / part_for_rivals;
+    if (unused_yields_ >= enough_unused_yields && part < least) return {};
+    kept_ = {};
+    has_yielded_ = true;
+    return std::max(least, std::min<duration>(part, longest_part));
+}
+
+void pace::rival_had_it() noexcept {
+    has_yielded_ = false;
+    unused_yields_ = 0;
 }
 
 } // namespace paddock::redis::rules

@@ -32,16 +32,27 @@ public:
     /// time, so that a crowd does not ask all at once.
     boot_clock::duration after_message(boot_clock::duration round_trip, std::uint64_t random);
     /// An attempt has succeeded.
-    void granted() noexcept { splits_ = lost_races_ = 0; }
+    void granted() noexcept;
+
+    /// The lock was kept for so long, and other clients listen: how long they may ask first, or
+    /// zero. The request of a distant one comes at any time, and so needs a fair part of it. After
+    /// yields that nobody has used (a listener can be a stopped process), the times of short holds
+    /// are added up until that part is worth a yield.
+    boot_clock::duration yield(boot_clock::duration kept, boot_clock::duration round_trip);
+    /// Another client has the lock, or has had it.
+    void rival_had_it() noexcept;
 
 private:
     boot_clock::duration sleep_behind(const std::vector<const answer*>& same, std::size_t needed,
                                       bool is_lock) const;
 
     boot_clock::duration ttl_;
-    int splits_ = 0;     ///< in a row
-    int lost_races_ = 0; ///< since the latest grant
-    bool races_ = false; ///< the attempt follows a message
+    int splits_ = 0;              ///< in a row
+    int lost_races_ = 0;          ///< since the latest grant
+    bool races_ = false;          ///< the attempt follows a message
+    boot_clock::duration kept_{}; ///< since the latest yield
+    bool has_yielded_ = false;    ///< since the latest grant; to nobody, as far as is known
+    int unused_yields_ = 0;       ///< in a row
 };
 
 } // namespace paddock::redis::rules

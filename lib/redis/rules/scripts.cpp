@@ -17,9 +17,13 @@ using std::chrono::milliseconds;
 /// may be above zero when what follows runs; a replica and another deployment end here. A master
 /// has a new master_replid after each start, after it was a replica (which second_repl_offset
 /// shows), and when its first replica comes or its last one has long been gone (Redis'
-/// src/replication.c: changeReplicationId, shiftReplicationId): only then it has lost nothing. A
-/// server that is told to evict keys while clients are connected counts what it has evicted, and
-/// SWAPDB brings another database's marker.
+/// src/replication.c: changeReplicationId, shiftReplicationId): only then it has lost nothing.
+/// After repl-backlog-ttl, an hour unless it is set, second_repl_offset shows no more what the
+/// server was: a longer max_ttl does not rely on it. A server that is told to evict keys while
+/// clients are connected counts what it has evicted, until CONFIG RESETSTAT, and SWAPDB brings
+/// another database's marker, until the second SWAPDB. INFO's section with that count is slow. It
+/// is left out where the counter ends with a space: the last key that a client of this library set
+/// was released here, and so was not evicted. Another program's key may have been.
 constexpr std::string_view check_server = R"(
 local function digits(n) return string.format('%.0f', n) end
 local info = redis.call('INFO', 'replication')
@@ -27,36 +31,44 @@ local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local clock = digits(now)
 if not string.find(info, 'role:master', 1, true) then return {'replica', clock} end
-local stats = redis.call('INFO', 'stats')
-local _, at = string.find(stats, 'evicted_keys:', 1, true)
-local place = ARGV[6] .. '/' .. (at and string.match(stats, '^%d+', at + 1) or '')
-local ttl, longest, servers = ARGV[2], ARGV[3], ARGV[4]
-local marker = redis.call('HMGET', KEYS[3], 'id', 'since', 'max_ttl', 'servers', 'place')
+local ttl, longest, servers, place = ARGV[2], ARGV[3], ARGV[4], ARGV[6]
+local marker = redis.call('HMGET', KEYS[3], 'id', 'since', 'max_ttl', 'servers', 'place', 'evicted')
 if marker[1] and (marker[3] ~= longest or marker[4] ~= servers) then
   return {'mismatch', clock, marker[3] or '', marker[4] or ''}
 end
+local function evictions()
+  local stats = redis.call('INFO', 'stats')
+  local _, at = string.find(stats, 'evicted_keys:', 1, true)
+  return at and string.match(stats, '^%d+', at + 1) or ''
+end
+local counter = redis.call('GET', KEYS[2]) or '0'
+local released = string.sub(counter, -1) == ' '
+local evicted = released and marker[6] or evictions()
 local since = tonumber(marker[2] or '')
-local here = marker[1] and marker[5] == place
+local here = marker[1] and marker[5] == place and marker[6] == evicted
 local same = here and string.find(info, 'master_replid:' .. marker[1] .. '\r', 1, true)
 if not same or not since or since > now then
   local id = string.match(info, 'master_replid:(%x+)')
   local run = string.match(redis.call('INFO', 'server'), 'run_id:(%x+)')
-  local was = here and redis.call('HMGET', KEYS[3], 'run')[1]
-  local kept = was == run and string.find(info, 'second_repl_offset:-1', 1, true)
+  evicted = evictions()
+  local was = here and marker[6] == evicted and redis.call('HMGET', KEYS[3], 'run')[1]
+  local kept = was == run and tonumber(longest) <= 3600000
+    and string.find(info, 'second_repl_offset:-1', 1, true)
   if not kept or not since or since > now then since = now end
-  if ARGV[5] == '1' then since = now - longest * 1000 end
+  if ARGV[5] == '1' and not marker[1] then since = now - longest * 1000 end
   redis.call('HSET', KEYS[3], 'id', id, 'since', digits(since), 'max_ttl', longest, 'servers', servers,
-    'place', place, 'run', run)
+    'place', place, 'evicted', evicted, 'run', run)
 end
 local young = math.max(0, math.ceil((since + longest * 1000 - now) / 1000))
-local last = tonumber(redis.call('GET', KEYS[2]) or '0')
+local last = tonumber(counter)
 if not last or not (last >= 0 and last < 9007199254740000) then
   return redis.error_reply('WRONGTYPE the counter of fencing tokens is not a number: ' .. KEYS[2])
 end
 local function count(token)
   local behind = math.ceil(math.max(0, token - now) / 1000)
-  local set = redis.pcall('SET', KEYS[2], token, 'PX', behind + 86400000 + 2 * longest)
-  return type(set) == 'table' and set.err and set
+  local text = token == now and clock or digits(token)
+  local set = redis.pcall('SET', KEYS[2], text, 'PX', behind + 86400000 + 2 * longest)
+  return text, set.err and set
 end
 local function taken(holder)
   if type(holder) ~= 'string' then holder = '' end
@@ -75,13 +87,12 @@ if young > 0 then return {'young', clock, digits(young)} end
 if not redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ttl) then
   return taken(redis.pcall('GET', KEYS[1]))
 end
-local token = math.max(last + 1, now)
-local wrong = count(token)
+local token, wrong = count(math.max(last + 1, now))
 if wrong then
   redis.call('DEL', KEYS[1])
   return wrong
 end
-return {'granted', clock, token == now and clock or digits(token)}
+return {'granted', clock, token}
 )";
 
 constexpr std::string_view renew = R"(
@@ -96,14 +107,18 @@ else
   return taken(holder)
 end
 local token = tonumber(ARGV[7])
-local wrong = token > last and count(token)
-if wrong then return wrong end
+if token > last or (done == 'set' and released) then
+  local _, wrong = count(math.max(token, last))
+  if wrong then return wrong end
+end
 return {done, clock, digits(young)}
 )";
 
+/// A counter that is gone stays so. The space can be missing: then the next script is slower.
 constexpr std::string_view release = R"(
 if redis.pcall('GET', KEYS[1]) ~= ARGV[1] then return {'gone'} end
 redis.call('DEL', KEYS[1])
+if redis.pcall('APPEND', KEYS[2], ' ') == 1 then redis.call('DEL', KEYS[2]) end
 local told = ARGV[2] ~= '' and redis.pcall('PUBLISH', ARGV[2], ARGV[1])
 if type(told) == 'table' then return {'released', told.err} end
 return {'released', '', tostring(told or 0)}
@@ -118,16 +133,33 @@ std::string digits(milliseconds time) { return std::to_string(time.count()); }
 
 /// Before Redis 7, the name of an error in a script stands in the middle of its text; missing
 /// rights to a command have no name there. A connection says itself that AUTH is refused, which has
-/// no name of its own in every version, either.
+/// no name of its own in every version, either. The first one quotes any name.
+constexpr std::array<std::pair<std::string_view, answer::kind>, 7> names_of_errors{{
+    {"WRONGTYPE the counter", answer::kind::spoilt},
+    {"NOAUTH", answer::kind::denied},
+    {"WRONGPASS", answer::kind::denied},
+    {"NOPERM", answer::kind::denied},
+    {"refuses AUTH", answer::kind::denied},
+    {"The user executing the script can't", answer::kind::denied},
+    {"WRONGTYPE", answer::kind::spoilt},
+}};
+
+constexpr std::string_view unknown_script = "NOSCRIPT";
+
+/// The others, which begin a text.
+constexpr std::array<std::string_view, 9> states{
+    "LOADING", "BUSY",    "MASTERDOWN", "TRYAGAIN",  "ERR max number of clients",
+    "OOM",     "MISCONF", "READONLY",   "NOREPLICAS"};
+
+const auto* find_name(std::string_view text) noexcept {
+    return std::find_if(names_of_errors.begin(), names_of_errors.end(),
+                        [&](const auto& one) { return text.find(one.first) != text.npos; });
+}
+
 answer::kind kind_of_error(std::string_view text) noexcept {
-    constexpr std::array<std::string_view, 5> for_good{
-        "NOAUTH", "WRONGPASS", "NOPERM", "refuses AUTH", "The user executing the script can't"};
-    if (text.starts_with("NOSCRIPT")) return answer::kind::unknown_script;
-    const auto is_in_text = [&](std::string_view name) { return text.find(name) != text.npos; };
-    if (is_in_text("WRONGTYPE the counter")) return answer::kind::spoilt; // it quotes any name
-    if (std::any_of(for_good.begin(), for_good.end(), is_in_text)) return answer::kind::denied;
-    if (is_in_text("WRONGTYPE")) return answer::kind::spoilt;
-    return answer::kind::refused;
+    if (text.starts_with(unknown_script)) return answer::kind::unknown_script;
+    const auto* const found = find_name(text);
+    return found == names_of_errors.end() ? answer::kind::refused : found->second;
 }
 
 constexpr std::array<std::pair<std::string_view, answer::kind>, 9> words{{
@@ -162,6 +194,15 @@ std::string text_in(const reply& said, std::size_t n) {
     return n < said.items.size() ? said.items[n].text : std::string();
 }
 
+/// For the log: another program may have written anything.
+std::string terms_in_marker(const std::string& max_ttl, const std::string& servers) {
+    const auto shown = [](const std::string& text) {
+        const bool is_number = text.find_first_not_of("0123456789") == text.npos;
+        return is_number && !text.empty() && text.size() < 20 ? text : "?";
+    };
+    return "max_ttl " + shown(max_ttl) + " ms, servers " + shown(servers);
+}
+
 /// What stands behind the word. False: it is not complete.
 bool read_details(const reply& said, answer& out) {
     using kind = answer::kind;
@@ -173,7 +214,7 @@ bool read_details(const reply& said, answer& out) {
     case kind::gone:
         return true;
     case kind::mismatch:
-        out.text = "max_ttl " + text_in(said, 2) + " ms, servers " + text_in(said, 3);
+        out.text = terms_in_marker(text_in(said, 2), text_in(said, 3));
         break;
     case kind::granted: {
         const auto token = number_in(said, 2, 1);
@@ -245,7 +286,32 @@ call_words renew_words(const lock_keys& keys, std::string_view value, millisecon
 }
 
 call_words release_words(const lock_keys& keys, std::string_view value, bool tells) {
-    return {"1", keys.name, std::string(value), tells ? keys.channel : std::string()};
+    return {"2", keys.name, keys.counter, std::string(value), tells ? keys.channel : std::string()};
+}
+
+const std::vector<std::string>& marker_command() {
+    static const std::vector<std::string> command{"HMGET", std::string(marker), "id", "max_ttl",
+                                                  "servers"};
+    return command;
+}
+
+std::optional<answer> mismatch_in(const reply& marker, const deployment& all) {
+    if (text_in(marker, 0).empty()) return {}; // as in the scripts
+    const auto max_ttl = text_in(marker, 1);
+    const auto servers = text_in(marker, 2);
+    if (max_ttl == digits(all.max_ttl) && servers == std::to_string(all.servers)) return {};
+    answer out;
+    out.what = answer::kind::mismatch;
+    out.text = terms_in_marker(max_ttl, servers);
+    return out;
+}
+
+std::string_view name_of_error(std::string_view text) noexcept {
+    if (text.starts_with(unknown_script)) return unknown_script;
+    if (const auto* found = find_name(text); found != names_of_errors.end()) return found->first;
+    const auto* const state = std::find_if(states.begin(), states.end(),
+                                           [&](auto each) { return text.starts_with(each); });
+    return state == states.end() ? "ERR" : *state;
 }
 
 answer read_answer(const reply& said) {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -93,6 +94,15 @@ struct answer {
 
     friend bool operator==(const answer&, const answer&) = default;
 };
+
+/// The command that reads the marker, which is all that a client does with it before its first
+/// lock.
+const std::vector<std::string>& marker_command();
+/// Whether its reply says that the clients of this server use another deployment: a `mismatch`.
+std::optional<answer> mismatch_in(const reply& marker, const deployment& all);
+
+/// Of the text of an error, what shows its meaning, and nothing that the server quotes.
+std::string_view name_of_error(std::string_view text) noexcept;
 
 /// A reply that no script gives is `refused`: whether anything was done is unknown.
 answer read_answer(const reply& said);

@@ -59,8 +59,10 @@ std::string parse_database(std::string_view text, extras& out) {
     int number = 0;
     const auto* const end = text.data() + text.size();
     const auto [read, problem] = std::from_chars(text.data(), end, number);
-    if (problem != std::errc{} || read != end || number < 0 || number > most_databases)
-        return "has the database '" + std::string(text) + "', which is not a number";
+    const auto shown = "has the database '" + std::string(text) + '\'';
+    if (read != end || text.front() == '-' || problem == std::errc::invalid_argument)
+        return shown + ", which is not a number";
+    if (problem != std::errc{} || number > most_databases) return shown + ", which is too large";
     out.database = number;
     return {};
 }

@@ -62,7 +62,8 @@ redis_checker::promises redis_history::promised() const {
     redis_checker::promises all{.exclusion = !by_hand,
                                 .growing_tokens =
                                     !by_hand && (even || !troubles_[losses] || net_.size() == 1)};
-    if (untroubled() && aged_) all.longest_gap = 40ms + 80 * net_.latency;
+    constexpr auto longest_yield = 250ms; // in which a client lets others ask first
+    if (untroubled() && aged_) all.longest_gap = longest_yield + 40ms + 80 * net_.latency;
     return all;
 }
 

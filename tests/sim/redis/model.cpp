@@ -78,8 +78,8 @@ redis_model::answer redis_model::look(time_point now, const terms& call) {
         return out;
     }
     if (!marker || marker->id != id() || marker->since > out.clock) {
-        const auto since =
-            call.trusts_new_servers ? out.clock - microseconds(call.max_ttl) : out.clock;
+        const bool is_old = !marker && call.trusts_new_servers;
+        const auto since = is_old ? out.clock - microseconds(call.max_ttl) : out.clock;
         marker = one_marker{id(), since, call.max_ttl, call.servers};
     }
     out.left = std::max(milliseconds(0),

@@ -105,6 +105,7 @@ std::string redis_server::execute(peer& by, const words& command) {
     if (verb == "PING") return by.channels.empty() ? "+PONG\r\n" : list({"pong", ""});
     if (loads_until_ > now()) return "-LOADING Redis is loading the dataset in memory\r\n";
     if (verb == "SCRIPT") return script(command);
+    if (verb == "HMGET") return marker();
     must(verb == "EVALSHA" || verb == "EVAL", "a client has sent " + verb);
     ++commands;
     return run(by, command, verb == "EVAL");
@@ -121,6 +122,12 @@ std::string redis_server::info(const std::string& section) const {
     if (section == "replication")
         return std::string("role:") + (follows_until_ > now() ? "slave" : "master") + "\r\n";
     return "cluster_enabled:0\r\n";
+}
+
+std::string redis_server::marker() const {
+    const auto& one = model_.all().marker;
+    if (!one) return "*3\r\n$-1\r\n$-1\r\n$-1\r\n";
+    return list({one->id, digits(one->max_ttl.count()), digits(one->servers)});
 }
 
 std::string redis_server::script(const words& command) {
@@ -144,7 +151,7 @@ std::string redis_server::run(peer& by, const words& command, bool by_text) {
     const auto refuses = [&](const char* how) {
         net_.time().note([&] {
             static constexpr const char* names[] = {"acquire", "renew", "release"};
-            const auto& value = command.at(which == 2 ? 4 : 6).text;
+            const auto& value = command.at(which == 2 ? 5 : 6).text;
             return name_ + ": " + names[which] + ' ' + command.at(3).text + ' ' +
                    value.substr(0, 14) + ": " + how;
         });
@@ -167,11 +174,11 @@ std::string redis_server::call(peer& by, std::size_t which, const words& command
     if (what == redis::rules::script::release) {
         if (follows_until_ > now())
             return "-READONLY You can't write against a read only replica.\r\n";
-        said = model_.release(now(), word(1), word(0));
-        note(word(0), "release", word(1), said);
-        by.released.insert(word(1));
-        if (said.what != kind::released || word(2).empty()) return said_as_reply(said);
-        return list({"released", "", std::to_string(publish(word(2), word(1)))});
+        said = model_.release(now(), word(2), word(0));
+        note(word(0), "release", word(2), said);
+        by.released.insert(word(2));
+        if (said.what != kind::released || word(3).empty()) return said_as_reply(said);
+        return list({"released", "", std::to_string(publish(word(3), word(2)))});
     }
     must(!by.released.contains(word(3)), "the key of " + word(0) + " is set again with " + word(3) +
                                              ", behind its release on the same connection");

@@ -69,6 +69,7 @@ private:
     void work();
     std::string execute(peer& by, const words& command);
     std::string info(const std::string& section) const;
+    std::string marker() const;
     std::string script(const words& command);
     std::string run(peer& by, const words& command, bool by_text);
     std::string call(peer& by, std::size_t which, const words& command);
