@@ -24,7 +24,8 @@ BELOW = {
 }
 BELOW["locks/call"] = {"queue"} | BELOW["queue"]
 BELOW["locks/fair"] = {"locks/call"} | BELOW["locks/call"]
-BELOW["locks/mutex"] = {"locks/fair"} | BELOW["locks/fair"]
+BELOW["locks/sticky"] = {"locks/fair"} | BELOW["locks/fair"]
+BELOW["locks/mutex"] = {"locks/sticky"} | BELOW["locks/sticky"]
 BELOW["locks/recursive"] = BELOW["locks/mutex"]
 BELOW["locks/family"] = {"locks/mutex"} | BELOW["locks/mutex"]
 BELOW["locks/semaphore"] = BELOW["locks/mutex"]

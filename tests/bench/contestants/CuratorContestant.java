@@ -2,18 +2,23 @@ import com.sun.management.OperatingSystemMXBean;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Paths;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
+import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.framework.recipes.locks.InterProcessLock;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
+import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.retry.ExponentialBackoffRetry;
 
 /** Curator's locks, a thread for each contender; input and output are those of contestant.hpp. */
@@ -64,6 +69,19 @@ public final class CuratorContestant {
         begun = System.nanoTime();
     }
 
+    /** Ends the measurement before its time. */
+    private synchronized void end() {
+        if (!over) {
+            endNow(System.nanoTime());
+        }
+    }
+
+    private void endNow(long now) {
+        ended = now;
+        cpu = SYSTEM.getProcessCpuTime() - cpu;
+        over = true;
+    }
+
     private synchronized void count(long asked) {
         final long now = System.nanoTime();
         if (over) {
@@ -76,23 +94,24 @@ public final class CuratorContestant {
         waited[operations++] = (now - Math.max(asked, begun)) / 1e6;
         final double length = Double.parseDouble(given.get("seconds")) * 1e9;
         if (now - begun >= (operations >= contenders ? length : 5 * length)) {
-            ended = now;
-            cpu = SYSTEM.getProcessCpuTime() - cpu;
-            over = true;
+            endNow(now);
         }
     }
 
     private void contend(InterProcessLock lock) throws Exception {
+        final boolean once = given.containsKey("once");
         do {
             final long asked = System.nanoTime();
             lock.acquire();
             count(asked);
             lock.release();
-        } while (!over);
+        } while (!once && !over);
     }
 
     private void byKey(int first) throws Exception {
-        for (int key = first; !over; key += contenders) {
+        final int end = given.containsKey("keys") ? number("first_key") + number("keys")
+                                                  : Integer.MAX_VALUE;
+        for (int key = first; key < end && !over; key += contenders) {
             final long asked = System.nanoTime();
             final InterProcessMutex lock = new InterProcessMutex(client, path + "/" + key);
             lock.acquire();
@@ -122,14 +141,46 @@ public final class CuratorContestant {
         }
     }
 
+    /** The leader's client closes, and another one, which waits for that, leads. */
+    private void failOver(String servers) throws Exception {
+        LeaderLatch leads = new LeaderLatch(client, path);
+        CuratorFramework leader = client;
+        leads.start();
+        leads.await();
+        begin();
+        while (!over) {
+            final CuratorFramework follower = connect(servers);
+            final LeaderLatch follows = new LeaderLatch(follower, path);
+            follows.start();
+            while (follower.checkExists().forPath(path).getNumChildren() < 2) {
+                Thread.sleep(1);
+            }
+            final CuratorFramework closes = leader;
+            final long asked = System.nanoTime();
+            final Thread closing = start(closes::close);
+            follows.await();
+            count(asked);
+            closing.join();
+            leads = follows;
+            leader = follower;
+        }
+        leads.close();
+        leader.close();
+    }
+
+    private int locks() {
+        return given.containsKey("locks") ? number("locks") : 1;
+    }
+
     private interface Work {
         void run() throws Exception;
     }
 
     private Work workOf(int number) {
         switch (workload) {
-            case "contend": {
-                final String lock = path + "-" + number % number("locks");
+            case "contend":
+            case "recover": {
+                final String lock = path + "-" + number % locks();
                 final InterProcessMutex mutex = new InterProcessMutex(client, lock);
                 return () -> contend(mutex);
             }
@@ -163,8 +214,13 @@ public final class CuratorContestant {
 
     /** Where they are more than the locks, all contenders wait behind a holder before it begins. */
     private void measure(String servers) throws Exception {
+        if (workload.equals("failover")) {
+            failOver(servers);
+            return;
+        }
         final CuratorFramework rival = connect(servers);
-        final boolean queued = workload.equals("contend") && contenders > number("locks");
+        final boolean queued = workload.equals("recover")
+            || (workload.equals("contend") && contenders > locks());
         final String held = path + (queued ? "-0" : "");
         final InterProcessMutex holder = new InterProcessMutex(rival, held);
         if (queued || workload.equals("try")) {
@@ -184,17 +240,35 @@ public final class CuratorContestant {
             while (rival.checkExists().forPath(held).getNumChildren() <= contenders) {
                 Thread.sleep(10);
             }
+            if (workload.equals("recover")) {
+                awaitRestart(rival);
+            }
             begin();
             holder.release();
         }
         for (Thread thread : threads) {
             thread.join();
         }
+        end();
         if (holder.isAcquiredInThisProcess()) {
             holder.release();
         }
         client.close();
         rival.close();
+    }
+
+    /** The server is started again: waits until both clients have reconnected. */
+    private void awaitRestart(CuratorFramework rival) throws Exception {
+        final CountDownLatch reconnected = new CountDownLatch(2);
+        for (CuratorFramework each : Arrays.asList(client, rival)) {
+            each.getConnectionStateListenable().addListener((of, state) -> {
+                if (state == ConnectionState.RECONNECTED) {
+                    reconnected.countDown();
+                }
+            });
+        }
+        Files.createFile(Paths.get(given.get("ready")));
+        reconnected.await();
     }
 
     private double percentile(double part) {

@@ -3,6 +3,9 @@
 
 #include <paddock/paddock.hpp>
 
+#include <fstream>
+#include <limits>
+#include <memory>
 #include <stdexcept>
 
 using namespace paddock::bench;
@@ -19,11 +22,15 @@ struct zookeeper_system {
     mutex make(const client& from, const std::string& path) const {
         paddock::mutex_options options;
         options.persistent_parents = true;
+        if (sticky) {
+            options.linger = 1s;
+            options.max_local_handoffs = 100;
+        }
         return mutex(from, path, options);
     }
 
     asio::awaitable<void> until_queued(client& zk, std::string path, std::size_t waiters) const {
-        while (true) {
+        while (!sticky) { // local waiters have no nodes there, and are in the line already
             const paddock::node_stat stat = co_await zk.exists(path);
             if (static_cast<std::size_t>(stat.num_children) > waiters) break;
             co_await pause(10ms);
@@ -31,12 +38,15 @@ struct zookeeper_system {
     }
 
     std::string servers;
+    bool sticky = false;
 };
 
-/// A lock for a key that was never locked before, again and again.
-asio::awaitable<void> by_key(const paddock::lock_family& family, std::size_t first,
-                             std::size_t step, measurement& figures) {
-    for (auto key = first; !figures.over(); key += step) {
+/// A lock for a key that was never locked before, again and again, or until all keys were.
+asio::awaitable<void> by_key(const paddock::lock_family& family, std::size_t number,
+                             const job& wanted, measurement& figures) {
+    const auto first = wanted.number("first_key"), step = wanted.number("contenders");
+    const auto end = first + wanted.number("keys", std::numeric_limits<std::uint32_t>::max());
+    for (auto key = first + number; key < end && !figures.over(); key += step) {
         const auto asked = steady::now();
         paddock::guard hold = co_await family.lock(std::to_string(key));
         figures.count(asked);
@@ -78,6 +88,57 @@ asio::awaitable<void> ask_whether_valid(const paddock::mutex& mutex, measurement
     co_await hold.unlock();
 }
 
+/// The leader's client closes, and another one, which waits for that, leads.
+asio::awaitable<void> fail_over(asio::io_context& io, const zookeeper_system& system,
+                                const job& wanted, measurement& figures) {
+    const auto path = wanted.text("path");
+    auto leads = std::make_unique<paddock::client>(system.connect(io));
+    paddock::guard leadership = co_await paddock::election(*leads, path).campaign();
+    figures.begin();
+    while (!figures.over()) {
+        auto follows = std::make_unique<paddock::client>(system.connect(io));
+        const paddock::election votes(*follows, path);
+        paddock::guard next;
+        crew waits(io);
+        waits.start([](const paddock::election& in, paddock::guard& won) -> asio::awaitable<void> {
+            won = co_await in.campaign();
+        }(votes, next));
+        co_await system.until_queued(*leads, path, 1);
+        const auto asked = steady::now();
+        crew closes(io);
+        closes.start(
+            [](paddock::client& one) -> asio::awaitable<void> { co_await one.close(); }(*leads));
+        co_await waits.wait();
+        figures.count(asked);
+        co_await closes.wait();
+        leadership = std::move(next);
+        leads = std::move(follows);
+    }
+    co_await leads->close();
+}
+
+/// The server is started again while they wait for a holder, who then releases.
+asio::awaitable<void> recover(asio::io_context& io, const zookeeper_system& system,
+                              const job& wanted, measurement& figures) {
+    const auto contenders = wanted.number("contenders");
+    auto zk = system.connect(io);
+    const paddock::mutex mutex = system.make(zk, wanted.text("path"));
+    paddock::guard holder = co_await mutex.lock();
+    crew all(io);
+    for (std::size_t i = 0; i < contenders; ++i)
+        all.start(contender(mutex, i, wanted, figures));
+    co_await system.until_queued(zk, wanted.text("path"), contenders);
+    std::ofstream(wanted.text("ready"));
+    paddock::client_state state = co_await zk.next_state(paddock::client_state::connected);
+    while (state != paddock::client_state::connected)
+        state = co_await zk.next_state(state);
+    figures.begin();
+    co_await holder.unlock();
+    co_await all.wait();
+    figures.end();
+    co_await zk.close();
+}
+
 /// Runs the contenders that `start` makes, on a client of their own.
 asio::awaitable<void> other(asio::io_context& io, const zookeeper_system& system, const job& wanted,
                             measurement& figures) {
@@ -97,7 +158,7 @@ asio::awaitable<void> other(asio::io_context& io, const zookeeper_system& system
     figures.begin();
     for (std::size_t i = 0; i < contenders; ++i)
         if (wanted.workload() == "keys")
-            all.start(by_key(family, wanted.number("first_key") + i, contenders, figures));
+            all.start(by_key(family, i, wanted, figures));
         else if (wanted.workload() == "shared")
             all.start(read_mostly(shared, i, wanted.number("one_in"), figures));
         else if (wanted.workload() == "try")
@@ -107,6 +168,7 @@ asio::awaitable<void> other(asio::io_context& io, const zookeeper_system& system
         else
             throw std::runtime_error("no such workload");
     co_await all.wait();
+    figures.end();
     holder = {};
     co_await zk.close();
     co_await rival.close();
@@ -116,11 +178,15 @@ asio::awaitable<void> other(asio::io_context& io, const zookeeper_system& system
 
 int main(int argc, char** argv) {
     if (argc != 2) return 2;
-    const zookeeper_system system{argv[1]};
     serve([&](const job& wanted, measurement& figures) {
+        const zookeeper_system system{argv[1], wanted.number("sticky", 0) == 1};
         asio::io_context io(1);
         if (wanted.workload() == "contend")
             asio::co_spawn(io, contend(io, system, wanted, figures), rethrow);
+        else if (wanted.workload() == "failover")
+            asio::co_spawn(io, fail_over(io, system, wanted, figures), rethrow);
+        else if (wanted.workload() == "recover")
+            asio::co_spawn(io, recover(io, system, wanted, figures), rethrow);
         else
             asio::co_spawn(io, other(io, system, wanted, figures), rethrow);
         io.run();

@@ -105,15 +105,37 @@ class Bench:
             more["first_key"] = self.used_keys
         if case.processes > 1:
             more["at"] = int(time.time() * 1000) + TOGETHER
+        if case.restarts:
+            return self.measure_restart(asked, case, more)
         before = self.counts(name)
-        measured = figures.added(self.answers(asked, line(case, **more)))
-        measured |= figures.per_operation(measured, before, self.counts(name))
+        text = line(case, **more)
+        for program in asked:
+            program.ask(text)
+        watches = self.most_watches(asked) if "watches" in case.shows else {}
+        measured = figures.added([program.answer() for program in asked])
+        measured |= figures.per_operation(measured, before, self.counts(name)) | watches
         return figures.chosen(measured, case.words["contenders"], case.shows)
+
+    def most_watches(self, asked):
+        """The watches that the servers have at one time, looked at now and then."""
+        most = 0
+        while not all(program.has_answered(0.1) for program in asked):
+            most = max(most, self.zookeeper.watches())
+        return {"watches": most}
+
+    def measure_restart(self, asked, case, more):
+        ready = self.zookeeper.folder / "ready"
+        for program in asked:
+            program.ask(line(case, **more, ready=ready))
+        self.zookeeper.wait_for(lambda: ready.exists() or any(p.has_answered(0) for p in asked))
+        ready.unlink(missing_ok=True)
+        self.zookeeper.restart()
+        return figures.added([program.answer() for program in asked])
 
     def rounds_of(self, case, path):
         contestants = [name for name in case.contestants if self.can_run(name)]
         rounds = []
-        for number in range(self.given.rounds):
+        for number in range(min(self.given.rounds, case.most_rounds)):
             taken = {}
             for name in contestants[:] if number % 2 == 0 else contestants[::-1]:
                 try:
@@ -128,5 +150,5 @@ class Bench:
 
 
 def line(case, **more):
-    words = {**case.words, **more}
+    words = {**more, **case.words}
     return " ".join([case.workload, *(f"{word}={value}" for word, value in words.items())])

@@ -34,6 +34,8 @@ class Case:
     curve: tuple = ()  # the scaling curve that it is a point of: what is on its axis, the number
     processes: int = 1
     fresh: bool = False  # by a new process each time: its memory is measured
+    restarts: bool = False  # the server, when the contestant is ready for that
+    most_rounds: int = 1000
     shows: tuple = ()  # figures beside those of all cases: figures.REMARKS
 
     @property
@@ -71,10 +73,14 @@ WARM_UP = Case("warm-up", "contend", {"contenders": 4, "locks": 4}, ())
 ZOOKEEPER = [
     uncontended("uncontended, unlock awaited", ("paddock-zk", "mt", "bare-zk", "curator", "kazoo")),
     uncontended("uncontended, guard dropped", ("paddock-zk", "bare-zk"), drop=1),
+    uncontended("sticky, taken again, unlock awaited", ("paddock-zk", "curator"), sticky=1),
+    uncontended("sticky, taken again, guard dropped", ("paddock-zk", "curator"), sticky=1, drop=1),
     *(locks(count, ("paddock-zk", "mt", "curator", "kazoo")) for count in (4, 16, 64, 256)),
-    waiters(50, OF_ZOOKEEPER),
-    waiters(500, ("paddock-zk", "curator")),
-    waiters(5000, ("paddock-zk",)),
+    waiters(50, OF_ZOOKEEPER, shows=("watches",)),
+    waiters(500, ("paddock-zk", "curator"), shows=("watches",)),
+    Case("500 waiters, sticky", "contend", {"contenders": 500, "locks": 1, "sticky": 1},
+         ("paddock-zk", "curator")),
+    waiters(5000, ("paddock-zk",), shows=("watches",)),
     Case("10000 waiters, once", "contend", {"contenders": 10000, "locks": 1, "once": 1},
          ("paddock-zk",), fresh=True, shows=("kib_per_waiter",)),
     Case("4 processes, one lock", "contend", {"contenders": 1, "locks": 1}, OF_ZOOKEEPER, processes=4),
@@ -82,7 +88,13 @@ ZOOKEEPER = [
     Case("16 × try_lock, busy", "try", {"contenders": 16}, OF_ZOOKEEPER),
     Case("guard.valid(), 1000 times", "valid", {"contenders": 1}, ("paddock-zk",)),
     *(Case(f"{count} new keys at once", "keys", {"contenders": count}, ("paddock-zk", "curator"),
-           ("keys at once", count), shows=("nodes",)) for count in (64, 256)),
+           ("keys at once", count), shows=("nodes",)) for count in (4, 16, 64, 256)),
+    Case("100000 new keys, 64 at once", "keys", {"contenders": 64, "keys": 100_000, "seconds": 600},
+         ("paddock-zk", "curator"), shows=("nodes",), most_rounds=1),
+    Case("the leader's client closes", "failover", {"contenders": 1}, ("paddock-zk", "curator")),
+    Case("1000 waiters, once, after a restart", "recover",
+         {"contenders": 1000, "once": 1, "seconds": 60}, ("paddock-zk", "curator"), restarts=True,
+         most_rounds=3),
 ]
 
 CASES = {"redis": REDIS, "zookeeper": ZOOKEEPER}

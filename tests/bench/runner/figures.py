@@ -57,11 +57,12 @@ def per_operation(measured, before, after):
 
 
 COLUMNS = ("case", "contestant", "operations/s", "p50 ms", "p99 ms", "CPU µs", "requests",
-           "paddock's rate", "")
+           "packets", "paddock's rate", "")
 REMARKS = {
     "handoffs": "{} hand-offs/s",
     "kib_per_waiter": "{} KiB per waiter",
     "nodes": "{} nodes left per key",
+    "watches": "{} watches",
 }
 
 
@@ -94,6 +95,7 @@ def rows(case, rounds, baseline):
                middle(series(rounds, contestant, "p99_ms")),
                middle(series(rounds, contestant, "cpu_us")),
                middle(series(rounds, contestant, "requests")),
+               middle(series(rounds, contestant, "packets")),
                shown(over, "×") if over else "",
                ", ".join(remarks(rounds, contestant, baseline)))
 

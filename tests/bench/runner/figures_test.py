@@ -32,9 +32,9 @@ class Figures(unittest.TestCase):
     def test_a_contestant_has_one_row_with_the_baseline_in_multiples_of_its_rate(self):
         baseline, other = figures.rows("waiters", ROUNDS, "paddock")
         self.assertEqual(baseline[:3], ("waiters", "paddock", "1100 (900–5000)"))
-        self.assertEqual(baseline[7:], ("", "1.75 KiB per waiter"))
+        self.assertEqual(baseline[8:], ("", "1.75 KiB per waiter"))
         self.assertEqual(other[:3], ("waiters", "kazoo", "400 (100–500)"))
-        self.assertEqual(other[7:], ("10.0× (3.00–10.0)", ""))
+        self.assertEqual(other[8:], ("10.0× (3.00–10.0)", ""))
 
     def test_processes_add_their_rates_and_share_their_cpu_time(self):
         parts = [{"operations": 30, "late": 1, "rate": 300, "p50_ms": 1, "p99_ms": 2, "cpu_us": 10},
@@ -55,8 +55,8 @@ class Figures(unittest.TestCase):
     def test_hand_offs_have_a_ratio_of_their_own(self):
         rounds = [{"paddock": measured(100, handoffs=100), "redis-py": measured(200, handoffs=20)}]
         baseline, other = figures.rows("waiters", rounds, "paddock")
-        self.assertEqual(baseline[7:], ("", "100 hand-offs/s"))
-        self.assertEqual(other[7:], ("0.500× (0.500–0.500)", "20.0 hand-offs/s (× 5.00)"))
+        self.assertEqual(baseline[8:], ("", "100 hand-offs/s"))
+        self.assertEqual(other[8:], ("0.500× (0.500–0.500)", "20.0 hand-offs/s (× 5.00)"))
 
     def test_a_figure_that_no_round_has_is_a_dash(self):
         ((_, _, _, p50, p99, *_),) = figures.rows("waiters", [{"kazoo": {"rate": 1, "cpu_us": 2}}], "paddock")
@@ -64,7 +64,7 @@ class Figures(unittest.TestCase):
 
     def test_without_the_baseline_there_is_no_ratio(self):
         (row,) = figures.rows("waiters", [{"kazoo": measured(100)}], "paddock")
-        self.assertEqual(row[7], "")
+        self.assertEqual(row[8], "")
 
     def test_the_table_names_a_case_once(self):
         head, first, second, third = figures.table(

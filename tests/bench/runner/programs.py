@@ -56,8 +56,12 @@ class Program:
         except BrokenPipeError:
             raise self.failure("has ended") from None
 
+    def has_answered(self, seconds):
+        """Whether it does within so many seconds."""
+        return bool(select.select([self.process.stdout], [], [], seconds)[0])
+
     def answer(self):
-        if not select.select([self.process.stdout], [], [], PATIENCE)[0]:
+        if not self.has_answered(PATIENCE):
             raise self.failure(f"says nothing for {PATIENCE} s")
         line = self.process.stdout.readline()
         if not line:

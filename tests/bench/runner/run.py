@@ -20,8 +20,8 @@ import servers
 from bench import Bench, say
 
 COLUMNS = """The table has medians (and spreads) of the rounds. p50 and p99 are the time until a lock
-was taken; CPU is that of the client for one operation, and requests are those that the ZooKeeper
-servers got for it. The last ratio is the rate of the case's first contestant in multiples of this
+was taken; CPU is that of the client for one operation, requests are those that the ZooKeeper servers
+got for it, and packets the TCP segments of both. Watches are the most that they had. The last ratio is the rate of the case's first contestant in multiples of this
 one's. Of waiters for a lock on Redis it counts how often another one gets it (hand-offs): who gives
 it back often takes it again at once."""
 SYSTEMS = {"redis": "Redis", "zookeeper": "ZooKeeper"}

@@ -62,6 +62,13 @@ def pings(port):
         return False
 
 
+def sent_packets():
+    """TCP segments, in both directions, as all are sent on this machine."""
+    with open("/proc/net/snmp", encoding="ascii") as lines:
+        names, values = [line.split() for line in lines if line.startswith("Tcp:")]
+    return int(values[names.index("OutSegs")])
+
+
 class Redis(Servers):
     def __init__(self, closing, count):
         super().__init__(closing)
@@ -83,14 +90,26 @@ class ZooKeeper(Servers):
         super().__init__(closing)
         self.ports = [server_probe.free_port() for _ in range(count)]
         self.members = [(server_probe.free_port(), server_probe.free_port()) for _ in range(count)]
-        launched = [self.start(i, disk) for i in range(count)]
-        for port, (process, log) in zip(self.ports, launched):
-            self.wait(process, log, lambda port=port: "Mode: " in server_probe.ask(port, "srvr"))
+        self.disk = disk
+        self.start_all()
         self.addresses = [f"127.0.0.1:{port}" for port in self.ports]
 
-    def start(self, i, disk):
+    def start_all(self):
+        launched = [self.start(i) for i in range(len(self.ports))]
+        for port, (process, log) in zip(self.ports, launched):
+            self.wait(process, log, lambda port=port: "Mode: " in server_probe.ask(port, "srvr"))
+
+    def restart(self):
+        for process in self.processes:
+            process.kill()
+        for process in self.processes:
+            process.wait()
+        self.processes.clear()
+        self.start_all()
+
+    def start(self, i):
         data = self.folder / str(i)
-        data.mkdir()
+        data.mkdir(exist_ok=True)
         lines = [f"dataDir={data}", f"clientPort={self.ports[i]}", "clientPortAddress=127.0.0.1",
                  "admin.enableServer=false", "tickTime=500", "minSessionTimeout=1000",
                  "maxSessionTimeout=60000", "maxClientCnxns=0", "4lw.commands.whitelist=*"]
@@ -106,15 +125,30 @@ class ZooKeeper(Servers):
             "java", "-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData",
             "-Djava.awt.headless=true", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
             "-Dzookeeper.extendedTypesEnabled=true", "-Dzookeeper.admin.enableServer=false",
-            f"-Dzookeeper.forceSync={'yes' if disk else 'no'}",
+            f"-Dzookeeper.forceSync={'yes' if self.disk else 'no'}",
             "-cp", ZOOKEEPER, f"org.apache.zookeeper.server.{main}", config])
 
-    def counts(self):
-        """How many nodes there are, and how many requests there have been."""
-        said = [dict(line.split("\t", 1) for line in server_probe.ask(port, "mntr").splitlines())
+    def said(self):
+        return [dict(line.split("\t", 1) for line in server_probe.ask(port, "mntr").splitlines())
                 for port in self.ports]
+
+    def counts(self):
+        """How many nodes there are, and how many requests and packets there have been."""
+        said = self.said()
         return {"nodes": int(said[0]["zk_znode_count"]),
-                "requests": sum(int(each["zk_packets_received"]) for each in said)}
+                "requests": sum(int(each["zk_packets_received"]) for each in said),
+                "packets": sent_packets()}
+
+    def watches(self):
+        return sum(int(each["zk_watch_count"]) for each in self.said())
+
+    @staticmethod
+    def wait_for(condition):
+        deadline = time.monotonic() + PATIENCE
+        while not condition():
+            if time.monotonic() > deadline:
+                raise Failed("the contestant is not ready")
+            time.sleep(0.02)
 
 
 class Delay(Servers):
