@@ -126,10 +126,12 @@ void read_option(const std::string& name, const std::function<void(unsigned long
     for (auto& letter : variable)
         letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
     if (const char* value = std::getenv(variable.c_str())) grant(std::stoul(value));
-    const auto option = "--" + name + '=';
-    for (int i = 1; i < argc; ++i)
-        if (const std::string word = argv[i]; word.starts_with(option))
-            grant(std::stoul(word.substr(option.size())));
+    const auto option = "--" + name;
+    for (int i = 1; i < argc; ++i) {
+        const std::string word = argv[i];
+        if (word == option && i + 1 < argc) grant(std::stoul(argv[i + 1]));
+        if (word.starts_with(option + '=')) grant(std::stoul(word.substr(option.size() + 1)));
+    }
 }
 
 } // namespace

@@ -49,7 +49,7 @@ public:
     crew_terms terms() override {
         crew_terms all;
         all.program = PADDOCK_CHAOS_WORKER;
-        all.locks = {"one", "two", "three", "shared", "permits"};
+        all.locks = {"one", "two", "three", "sticky", "key", "shared", "permits"};
         for (std::size_t i = 0; i < zk_ensemble::size; ++i)
             all.servers.push_back(ensemble_.server(i).port());
         all.words = [this](std::size_t post) -> std::vector<std::string> {

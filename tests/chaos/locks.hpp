@@ -23,6 +23,8 @@ struct way {
     std::function<asio::awaitable<guard>(std::chrono::milliseconds)> wait_for{};
     /// Some locks change hands often; others are held so long that something happens meanwhile.
     std::chrono::milliseconds longest_stay{20};
+    /// Between two holds. A lock that is mostly free has the more beginnings.
+    std::chrono::milliseconds longest_rest{10};
 };
 
 /// With a lock that has lock() and try_lock_for().

@@ -74,8 +74,8 @@ private:
                 hold = co_await unless_offline(how.wait_for(milliseconds(chance(500))));
             else
                 hold = co_await how.wait();
-            if (hold) co_await stay(std::move(hold), how.form, length_of_stay(how));
-            co_await pause(milliseconds(chance(10)));
+            if (hold) co_await stay(std::move(hold), how.form, any_up_to(how.longest_stay));
+            co_await pause(any_up_to(how.longest_rest));
         }
     }
 
@@ -119,9 +119,8 @@ private:
         return true;
     }
 
-    milliseconds length_of_stay(const way& how) {
-        const auto longest = static_cast<int>(how.longest_stay.count());
-        return milliseconds(chance(longest + 1));
+    milliseconds any_up_to(milliseconds longest) {
+        return milliseconds(chance(static_cast<int>(longest.count()) + 1));
     }
 
     static asio::awaitable<void> unlock(guard& hold) {

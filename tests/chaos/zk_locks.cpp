@@ -25,6 +25,13 @@ client_options options_of(const arguments& given) {
     return options;
 }
 
+mutex_options sticky() {
+    mutex_options options;
+    options.max_local_handoffs = 3;
+    options.linger = milliseconds(200);
+    return options;
+}
+
 class zk_locks final : public locks {
 public:
     zk_locks(asio::any_io_executor executor, const arguments& given)
@@ -36,9 +43,15 @@ public:
         auto slow = exclusive_way(two_, "two"), slower = exclusive_way(three_, "three");
         slow.longest_stay = session_ / 2;
         slower.longest_stay = session_;
+        auto rare = key_way("rare-key");
+        rare.longest_rest = 4 * session_;
         auto reading = read_way(), permitted = permit_way();
         reading.longest_stay = permitted.longest_stay = session_ / 10;
         return {exclusive_way(one_, "one"),
+                exclusive_way(sticky_, "sticky"),
+                exclusive_way(sticky_, "sticky"),
+                key_way("key"),
+                rare,
                 slow,
                 slower,
                 exclusive_way(both_, "shared"),
@@ -51,6 +64,13 @@ public:
     asio::awaitable<void> close() override { co_await zk_.close(); }
 
 private:
+    way key_way(const char* key) const {
+        return {{.lock = key},
+                [this, key] { return keys_.lock(key, asio::use_awaitable); },
+                [this, key](milliseconds limit) {
+                    return keys_.try_lock_for(key, limit, asio::use_awaitable);
+                }};
+    }
     way read_way() const {
         return {{.lock = "shared", .kind = share::shared},
                 [this] { return both_.lock_shared(asio::use_awaitable); },
@@ -69,7 +89,9 @@ private:
     const milliseconds session_;
     client zk_;
     mutex one_{zk_, "/chaos/one"}, two_{zk_, "/chaos/two"}, three_{zk_, "/chaos/three"};
+    mutex sticky_{zk_, "/chaos/sticky", sticky()};
     shared_mutex both_{zk_, "/chaos/shared"};
+    lock_family keys_{zk_, "/chaos/keys"};
     semaphore some_;
 };
 

@@ -26,6 +26,7 @@ struct judgement {
     verdict result{};
     int highest = -1;      ///< of all sequences that were granted
     int highest_full = -1; ///< of those that took all there is
+    std::string latest{};  ///< the process that was granted last
 
     void complain(const entry& about, const std::string& what) {
         std::string text = about.contender + ' ' + what;
@@ -45,7 +46,10 @@ struct judgement {
         if (!e.sequence) return;
         const bool full = e.weight == limit;
         // A writer that downgrades keeps its number.
-        if (full ? *e.sequence <= highest : *e.sequence < highest_full)
+        const bool passed_on = e.process() == latest && e.process().starts_with("sticky");
+        const int oldest = passed_on ? highest : highest + 1;
+        latest = e.process();
+        if (full ? *e.sequence < oldest : *e.sequence < highest_full)
             complain(e, "was granted with the old number " + std::to_string(*e.sequence));
         highest = std::max(highest, *e.sequence);
         if (full) highest_full = std::max(highest_full, *e.sequence);

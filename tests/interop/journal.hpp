@@ -72,7 +72,8 @@ struct verdict {
 
 /// The weights of all holders may add up to `limit` at most. By sequence number, a hold of the
 /// whole limit must come after all holds granted before, and any other hold after all of those: the
-/// order of a mutex, and of readers and writers.
+/// order of a mutex, and of readers and writers. But a process whose name begins with `sticky` may
+/// pass a hold on to its next contender, with the same number.
 verdict judge(const std::vector<entry>& entries, int limit);
 
 } // namespace paddock::test

@@ -37,3 +37,10 @@ TEST_CASE("paddock with kazoo's names and a kazoo Lock as it is take turns, in o
     take_turns(a, {{paddock_peer, "paddock", "kazoo_mutex"}, {kazoo, "kazoo", "lock"}}, enough,
                1. / 3);
 }
+
+TEST_CASE("a sticky paddock does not starve Curator and a kazoo Lock") {
+    const peer_terms sticky{paddock_peer, "sticky", "sticky_mutex", 12};
+    arena a(patient_server());
+    take_turns(a, {sticky, {curator, "curator"}, {kazoo, "kazoo", "curator_lock"}}, enough,
+               1. / 10);
+}

@@ -20,9 +20,7 @@ asio::awaitable<guard> take_in_steps(mutex& lock) {
     co_return hold;
 }
 
-way mutex_way(const client& zk, const arguments& given, naming names) {
-    mutex_options options;
-    options.naming = names;
+way mutex_way(const client& zk, const arguments& given, mutex_options options) {
     options.persistent_parents = given.contains("persistent_parents");
     const auto lock = std::make_shared<mutex>(zk, given.at("path"), options);
     return {
@@ -31,6 +29,22 @@ way mutex_way(const client& zk, const arguments& given, naming names) {
             [lock](milliseconds limit) { return lock->try_lock_for(limit, asio::use_awaitable); },
         .at_once = [lock] { return lock->try_lock(asio::use_awaitable); },
         .step_by_step = [lock] { return take_in_steps(*lock); }};
+}
+
+mutex_options named(naming names) {
+    mutex_options options;
+    options.naming = names;
+    return options;
+}
+
+/// It only waits, so that there always is a waiter to pass the lock to.
+way sticky_mutex_way(const client& zk, const arguments& given, int) {
+    mutex_options options;
+    options.persistent_parents = given.contains("persistent_parents");
+    options.max_local_handoffs = 4;
+    options.linger = milliseconds(20);
+    const auto lock = std::make_shared<mutex>(zk, given.at("path"), options);
+    return {.wait = [lock] { return lock->lock(asio::use_awaitable); }};
 }
 
 asio::awaitable<guard> take_twice(recursive_mutex& lock, owner by) {
@@ -126,8 +140,11 @@ way semaphore_way(const client& zk, const arguments& given, int number) {
 using maker = std::function<way(const client&, const arguments&, int)>;
 
 const std::map<std::string, maker> kinds = {
-    {"mutex", [](auto& zk, auto& given, int) { return mutex_way(zk, given, naming::curator); }},
-    {"kazoo_mutex", [](auto& zk, auto& given, int) { return mutex_way(zk, given, naming::kazoo); }},
+    {"mutex",
+     [](auto& zk, auto& given, int) { return mutex_way(zk, given, named(naming::curator)); }},
+    {"kazoo_mutex",
+     [](auto& zk, auto& given, int) { return mutex_way(zk, given, named(naming::kazoo)); }},
+    {"sticky_mutex", &sticky_mutex_way},
     {"recursive_mutex", &recursive_mutex_way},
     {"shared_mutex", &shared_mutex_way},
     {"recursive_shared_mutex", &recursive_shared_mutex_way},

@@ -223,7 +223,8 @@ void take_turns(arena& a, const std::vector<peer_terms>& peers, int enough, doub
     for (const auto& terms : peers) {
         a.start(terms);
         names.push_back(terms.name);
-        contenders += static_cast<std::size_t>(terms.contenders);
+        const bool share_a_node = terms.kind == "sticky_mutex";
+        contenders += share_a_node ? 1 : static_cast<std::size_t>(terms.contenders);
     }
     a.until_queue(contenders);
     a.unblock();
