@@ -7,20 +7,15 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <chrono>
-#include <concepts>
 #include <cstddef>
-#include <cstdio>
-#include <cstdlib>
 #include <exception>
+#include <functional>
 #include <iterator>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <ranges>
 #include <string>
@@ -155,30 +150,11 @@ auto co_context::each(const Ranges&... choices) {
 
 namespace detail {
 
-inline std::string in_seconds(std::chrono::milliseconds time) {
-    if (time < 1s) {
-        return std::to_string(time.count()) + " ms";
-    }
-    const auto tenths = time.count() / 100;
-    return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " s";
-}
+std::string in_seconds(std::chrono::milliseconds time);
 
 /// Runs the context until `done`; returns a fault, or nothing.
-template <class Done, class Limit>
-std::string run_until_done(asio::io_context& io, Done done, Limit limit) {
-    const auto begin = std::chrono::steady_clock::now();
-    while (!done()) {
-        const auto end = begin + limit();
-        if (std::chrono::steady_clock::now() >= end) {
-            return "did not finish in " + in_seconds(limit());
-        }
-        io.restart();
-        if (io.run_one_until(end) == 0 && std::chrono::steady_clock::now() < end) {
-            return "is stuck: nothing is left that could resume it";
-        }
-    }
-    return {};
-}
+std::string run_until_done(asio::io_context& io, const std::function<bool()>& done,
+                           const std::function<std::chrono::milliseconds()>& limit);
 
 } // namespace detail
 
@@ -221,38 +197,17 @@ T run_with_deadline(asio::io_context& io, asio::awaitable<T> work,
     }
 }
 
-struct nothing_more {
-    std::string operator()() const { return {}; }
-};
-
-/// Waits until the predicate (which returns a bool, or an awaitable of one) is true, and fails the
-/// test if it is not in time; then `details` says more. Looks again after 1 to 20 ms: for states
-/// that cannot be awaited.
-template <class Predicate, class Details = nothing_more>
-asio::awaitable<void> eventually(Predicate predicate, std::chrono::milliseconds limit = 10s,
+/// Waits until the predicate is true, and fails the test if it is not in time; then `details` says
+/// more. Looks again after 1 to 20 ms: for states that cannot be awaited.
+asio::awaitable<void> eventually(std::function<bool()> predicate,
+                                 std::chrono::milliseconds limit = 10s,
                                  const char* file = __builtin_FILE(), int line = __builtin_LINE(),
-                                 Details details = {}) {
-    const auto end = std::chrono::steady_clock::now() + scaled(limit);
-    const auto executor = co_await asio::this_coro::executor;
-    asio::steady_timer timer(executor);
-    for (auto pause = 1ms;; pause = std::min(pause * 2, std::chrono::milliseconds(20))) {
-        bool holds = false;
-        if constexpr (std::convertible_to<std::invoke_result_t<Predicate&>, bool>) {
-            holds = predicate();
-        } else {
-            holds = co_await predicate();
-        }
-        if (holds) {
-            co_return;
-        }
-        if (std::chrono::steady_clock::now() >= end) {
-            ADD_FAIL_AT(file, line,
-                        "was not true within " << detail::in_seconds(scaled(limit)) << details());
-        }
-        timer.expires_after(pause);
-        co_await timer.async_wait(asio::use_awaitable);
-    }
-}
+                                 std::function<std::string()> details = {});
+/// The same for a predicate that returns an awaitable.
+asio::awaitable<void> eventually(std::function<asio::awaitable<bool>()> predicate,
+                                 std::chrono::milliseconds limit = 10s,
+                                 const char* file = __builtin_FILE(), int line = __builtin_LINE(),
+                                 std::function<std::string()> details = {});
 
 using co_test_body = asio::awaitable<void> (*)(co_context&, asio::io_context&,
                                                asio::any_io_executor);
@@ -268,53 +223,16 @@ public:
         std::vector<co_context::round> rounds;
     };
 
-    explicit co_run(co_test_body body, form how = form::full) {
-        context.brief_ = how == form::brief;
-        asio::co_spawn(io, body(context, io, io.get_executor()), [this](std::exception_ptr e) {
-            failure = e;
-            done = true;
-        });
-    }
+    explicit co_run(co_test_body body, form how = form::full);
 
     /// Runs it to its end, and checks how it ends.
-    path to_end() {
-        const auto problem = until([] { return false; });
-        if (!problem.empty()) {
-            FAIL("the test " << problem);
-        }
-        if (failure) {
-            std::rethrow_exception(failure);
-        } // doctest reports it
-        if (!context.leftover_allowed()) {
-            io.restart();
-            io.run_for(scaled(2s));
-            if (!io.stopped()) {
-                FAIL_CHECK("the test left work behind in its io_context");
-            }
-        }
-        return {context.steps_ - 1, context.rounds_};
-    }
+    path to_end();
 
     /// Runs it up to the end of this step of a whole run, without the rounds before it.
-    void up_to(std::size_t step, const path& whole) {
-        const auto later =
-            std::upper_bound(whole.rounds.begin(), whole.rounds.end(), step,
-                             [](std::size_t at, const auto& one) { return at < one.first_step; });
-        if (later != whole.rounds.begin()) {
-            const auto& in = *std::prev(later);
-            context.teardown_round_ = in.number;
-            step = whole.rounds.front().first_step + (step - in.first_step);
-        }
-        until([&] { return context.steps_ > step; });
-    }
+    void up_to(std::size_t step, const path& whole);
 
 private:
-    template <class Stop>
-    std::string until(Stop stop) {
-        return detail::run_until_done(
-            io, [&] { return ++context.steps_, done || stop(); },
-            [&] { return context.time_limit(); });
-    }
+    std::string until(const std::function<bool()>& stop);
 
     co_context context;
     bool done = false;
@@ -324,44 +242,15 @@ private:
 
 /// The steps after which a test is torn down, each once: any few of them are spread over the whole
 /// way.
-inline std::vector<std::size_t> teardown_steps(std::size_t count) {
-    auto stride = std::max<std::size_t>(count * 5 / 8, 1);
-    while (std::gcd(stride, count) != 1) {
-        ++stride;
-    }
-    std::vector<std::size_t> steps;
-    steps.reserve(count);
-    for (std::size_t n = 0; n < count; ++n) {
-        steps.push_back(1 + n * stride % count);
-    }
-    return steps;
-}
+std::vector<std::size_t> teardown_steps(std::size_t count);
 
 /// Runs the brief form of a test once as a whole, and then again and again, destroyed after another
 /// of its steps each time, until the time is over.
-inline void tear_down(co_test_body body, std::chrono::seconds limit) {
-    const auto end = std::chrono::steady_clock::now() + limit;
-    const auto whole = co_run(body, co_run::form::brief).to_end();
-    for (const auto step : teardown_steps(std::max<std::size_t>(whole.steps, 1) - 1)) {
-        // After a crash this is the only trace.
-        std::fprintf(stderr, "teardown after %zu of %zu steps\n", step, whole.steps);
-        co_run(body, co_run::form::brief).up_to(step, whole);
-        if (std::chrono::steady_clock::now() > end) {
-            return;
-        }
-    }
-}
+void tear_down(co_test_body body, std::chrono::seconds limit);
 
 /// PADDOCK_TEARDOWN=every: tests are torn down after every step, instead;
 /// PADDOCK_TEARDOWN_SECONDS=3: after as many as that time allows, for each test.
-inline void run_co_test(co_test_body body) {
-    if (!std::getenv("PADDOCK_TEARDOWN")) {
-        co_run(body).to_end();
-        return;
-    }
-    const auto* seconds = std::getenv("PADDOCK_TEARDOWN_SECONDS");
-    tear_down(body, seconds ? std::chrono::seconds(std::stoi(seconds)) : 24h);
-}
+void run_co_test(co_test_body body);
 
 } // namespace paddock::test
 

@@ -42,9 +42,10 @@ public:
     link& last() { return *links.at(links.size() - 1); }
 
     void accept(error_code error = {}) { later(links.back(), &link::connected, error); }
-    void say(std::string_view bytes) {
-        last().inbound += bytes;
-        look(links.back());
+    void say(std::string_view bytes) { say(bytes, links.size() - 1); }
+    void say(std::string_view bytes, std::size_t to) {
+        links.at(to)->inbound += bytes;
+        look(links[to]);
     }
     void break_off(error_code error = boost::asio::error::eof) {
         last().broken = error;
