@@ -78,12 +78,15 @@ public:
     /// Never throws; a client that was moved from has no executor.
     executor_type get_executor() const noexcept;
 
-    /// The mutex with this name; does no I/O. For ZooKeeper the name is a path.
+    /// The mutex with this name; does no I/O. For ZooKeeper the name is a path: one that begins
+    /// with
+    /// `/` is a name in both systems.
     ///
     /// Errors: throws `system_error` with `errc::bad_argument` for a name that the system does not
     /// accept, and for a client that was moved from.
     any_mutex mutex(std::string_view name) const;
-    /// The mutexes of this family; does no I/O. For ZooKeeper the name is a path.
+    /// The mutexes of this family; does no I/O. For ZooKeeper the name is a path. On Redis the lock
+    /// of a key is that of redis::lock_family with the name and a `/`.
     ///
     /// Errors: as mutex().
     any_lock_family lock_family(std::string_view name) const;

@@ -10,13 +10,16 @@ namespace paddock {
 
 /// One contender of a lock, the holder or one that waits, as its node in the ensemble shows it.
 struct contender {
-    std::string path{};             ///< the node's path, without the client's root
-    std::int32_t sequence = 0;      ///< the node's sequence number: its position in the order
-    bool holder = false;            ///< whether it holds the lock
-    bool shared = false;            ///< whether it holds, or waits for, a shared lock
-    std::int64_t session = 0;       ///< the session that owns the node
-    paddock::fencing_token token{}; ///< the fencing token of its guard; zero if shared
-    std::string data{};             ///< the node's data, as its owner wrote it
+    std::string path{};        ///< the node's path, without the client's root
+    std::int32_t sequence = 0; ///< the node's sequence number: its position in the order
+    /// Whether it holds the lock. (The node of a sticky lock that lingers does, without a guard.)
+    bool holder = false;
+    bool shared = false;      ///< whether it holds, or waits for, a shared lock
+    std::int64_t session = 0; ///< the session that owns the node
+    /// The fencing token of its guard; zero if shared. Of a sticky lock's node (mutex_options) it
+    /// is that of the node's first guard; the present one's can be larger.
+    paddock::fencing_token token{};
+    std::string data{}; ///< the node's data, as its owner wrote it
 
     // Read from the data if a paddock program wrote it, otherwise empty:
     std::string host{};   ///< the host name

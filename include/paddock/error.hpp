@@ -99,6 +99,7 @@ enum class zk_errc : int {
     ephemeral_on_local_session = -120,
     no_watcher = -121,
     reconfig_disabled = -123,
+    quota_exceeded = -125,
     throttled = -127,
 };
 

@@ -212,7 +212,8 @@ public:
                                                   &start_upgrade, hold_);
     }
 
-    /// Releases the lock and waits until its node is deleted. The guard is empty from the call on.
+    /// Releases the lock and waits until its node is deleted (of a sticky lock: until its client
+    /// has it back). The guard is empty from the call on.
     ///
     /// Completion signature: `void(error_code)`.
     ///

@@ -26,13 +26,31 @@ class [[gnu::visibility("default")]] lock_family;
 
 /// One fair lock for each key, for any number of keys: `co_await orders.lock(article)`. The lock of
 /// a key is the mutex in the directory `<path of the family>/<name of the key>`. It needs no object
-/// of its own, and the client keeps nothing of it when its last contender has left; the ensemble
-/// deletes the empty directory later: it is a container node, of which a leader deletes 10 000 a
-/// minute, unless `znode.container.maxPerMinute` (ZooKeeper Administrator's Guide) says otherwise.
-/// A mutex with the same options at path_of() is the same lock.
+/// of its own, and the client keeps nothing of it when its last contender has left (and it does
+/// not linger). A mutex with the same options at path_of() is the same lock.
 ///
-/// Give the family a directory of its own: at the family's path itself there must be no other lock.
-/// A shared_lock_family at the same path does not exclude it.
+/// **Directories.** The transaction that creates the first node of a key makes the key's directory,
+/// so that an uncontended lock needs one write and no read (but try_lock(), try_with() and limits
+/// of zero or less list the directory first); the one that deletes the last node deletes the
+/// directory. The access control list of the family's path must grant the client CREATE and DELETE:
+/// without DELETE the first directory that each session makes stays. Locks of many keys that are
+/// asked for in one turn of the event loop share transactions. While a key is contended by several
+/// clients its directory stays, and for ten seconds after they were last seen there.
+///
+/// A client that closes deletes the directories of its locks that are then empty, but none that no
+/// lock has made. It knows that a lock has if it has made the directory itself; where a directory
+/// exists before its first node there, it reads the data once. So an empty directory is left behind
+/// where a client was killed while it held the lock; where it closed while a call was creating its
+/// node in a directory that existed, or before that read was answered; and where other clients
+/// deleted the directory and made it again after that read found none. The next use of that key
+/// deletes it, ten seconds later. (A directory that was missing while clients contended for its key
+/// is made again as a container, which the servers delete when it is empty.)
+///
+/// Give the family a directory of its own: below its path there must be nothing else. A
+/// shared_lock_family at the same path does not exclude it. Programs that use path_of() through
+/// other libraries find directories that come and go: Curator creates them again, kazoo (2.8)
+/// fails. With mutex_options::persistent_parents directories are made once and stay, and such
+/// programs can share the keys.
 ///
 /// **Keys.** A key has 1 to 4096 bytes, which can be any. Equal bytes are the same key; there is no
 /// normalisation of text. An operation copies the key before it returns.
@@ -103,7 +121,7 @@ public:
     /// Creates the object; does no I/O. `path` is the directory of the locks' directories, below
     /// the client's root, with at most 311 bytes; the first operation that needs missing parents
     /// creates them. The options are those of all locks; with mutex_options::persistent_parents
-    /// every key that was ever locked leaves an empty directory.
+    /// every key that was ever locked leaves an empty directory, and its locks are slower.
     ///
     /// Errors: throws `system_error` with `errc::bad_argument` for a path, name, label or access
     /// control list that is not acceptable.

@@ -33,7 +33,8 @@ class [[gnu::visibility("default")]] mutex;
 /// The lock is not reentrant: a caller that holds it and locks it again waits for ever, and the
 /// client's log says so after a session timeout (client_options::log). See recursive_mutex. Node
 /// names are those of Curator's InterProcessMutex, so a mutex and a Curator lock exclude each other
-/// at one path.
+/// at one path. mutex_options::max_local_handoffs and linger make it sticky: it can stay with a
+/// client whose callers want it again, which is an exception to the order.
 ///
 /// **For all operations**
 ///
@@ -89,7 +90,8 @@ public:
 
     /// Takes the lock if it is free; otherwise completes with an empty guard. If the lock is
     /// taken, the client writes nothing: it sends one listing, or no request if one of its own
-    /// contenders holds the lock or waits for it. The answer may be stale by a moment, see
+    /// contenders holds the lock or waits for it. (A sticky lock's try_lock() may queue for a tenth
+    /// of a second: mutex_options::linger.) The answer may be stale by a moment, see
     /// mutex_options::sync_first.
     ///
     /// Completion signature: `void(error_code, guard)`.
@@ -135,8 +137,8 @@ public:
                                                          detail::until{deadline});
     }
 
-    /// Waits for the lock, runs a coroutine under it, releases the lock, and waits until the lock's
-    /// node is deleted: the first choice for most programs, because a destructor cannot wait.
+    /// Waits for the lock, runs a coroutine under it, releases the lock, and waits for that as
+    /// guard::unlock() does: the first choice for most programs, because a destructor cannot wait.
     ///
     ///     const auto work = [&](paddock::guard& held) -> asio::awaitable<int> { … };
     ///     const int left = co_await mutex.with(work);
@@ -173,7 +175,8 @@ public:
         return detail::try_with<guard>([self = *this] { return self.try_lock(); }, std::move(work));
     }
 
-    /// As try_with(), but waits for the lock for at most `limit`: see try_lock_for().
+    /// As try_with(), but waits for the lock for at most `limit`: see try_lock_for(). The release
+    /// is waited for as well, however long it takes.
     template <typename Rep, typename Period, typename Work>
     [[nodiscard]] asio::awaitable<detail::try_with_result<Work, guard>>
     try_with_for(const std::chrono::duration<Rep, Period>& limit, Work work) const {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -158,6 +159,40 @@ struct mutex_options {
     paddock::on_expiry on_expiry = paddock::on_expiry::requeue;
     paddock::on_over_budget on_over_budget = paddock::on_over_budget::wait;
     paddock::hold_limit hold_limit{};
+
+    /// **Sticky locks.** With one of the next two options, or both, a lock that a guard releases
+    /// can stay with this client, which saves the requests of the next local call. Then the waiters
+    /// of this client that use equal options have no nodes of their own, and are granted the lock
+    /// in their order, but not in that of all processes. For a mutex and a lock_family; not for a
+    /// recursive_mutex. Calls of lock_all() and enqueue() queue with nodes of their own all the
+    /// same, as those of other clients do.
+    ///
+    /// Every grant has its own guard, and a fencing token that is larger than that of the guard
+    /// before. `unlock` completes when the client has the lock back, though its node stays. The
+    /// node stays only after a guard that was valid until its release, while no outcome of its
+    /// transactions is unknown, the client is connected and may watch the lock's directory, and
+    /// no request for the lock has come (mutex::revoke).
+    ///
+    /// A contender of another client that is alone in the queue behind this client's node (each
+    /// sticky client before it adds as much) waits for
+    /// the hold of that moment and at most `max_local_handoffs` more, each with the time that its
+    /// caller takes, and for a few round trips (more if a server lags: at most until the client
+    /// learns of its node, or loses its connection).
+    ///
+    /// How many times a released lock passes to the next waiter of this client while another
+    /// client waits. While none does, and no other call of this client waits for room in
+    /// client_budgets::node_path_bytes, it passes without a limit. At most 1 000 000; zero: only
+    /// while none waits, if `linger` is set.
+    std::uint32_t max_local_handoffs = 0;
+    /// How long a released lock stays with this client although none of its callers waits: the next
+    /// lock() of the client is granted at once. Another client that queues ends that at once. To
+    /// one that only looks, as try_lock() of other programs may, the lock is taken meanwhile; so
+    /// ten times this after the node's first release the client gives it up once no local caller
+    /// waits. (A try_lock() with one of these two options that finds only a sticky node before it
+    /// queues for a tenth of a second, which ends the lingering; so does, at once, any try_lock()
+    /// of a mutex through the same client.) Nodes that linger use at most half of each of the
+    /// client_budgets, and none while another call waits for room. At most a minute; zero: off.
+    std::chrono::milliseconds linger{0};
 };
 
 /// The options of a shared_mutex or recursive_shared_mutex; each has the meaning of the same

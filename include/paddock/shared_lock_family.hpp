@@ -26,8 +26,8 @@ class [[gnu::visibility("default")]] shared_lock_family;
 
 /// One fair read-write lock for each key, for any number of keys. The lock of a key is the
 /// shared_mutex in the directory `<path of the family>/<name of the key>`; lock_family says what a
-/// key is, and which name it has. A shared_mutex with the same options at path_of() is the same
-/// lock.
+/// key is, which name it has, and what becomes of its directory. A shared_mutex with the same
+/// options at path_of() is the same lock.
 ///
 /// A lock_family at the same path does not exclude it, as a mutex does not exclude a shared_mutex.
 ///

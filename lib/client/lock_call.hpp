@@ -64,6 +64,14 @@ protected:
         join();
     }
 
+    /// The time limit passes after so much time.
+    void end_after(std::chrono::nanoseconds limit) {
+        deadline_ = client()->env().make_timer();
+        deadline_->arm(client()->env().now() + limit, [weak = this->weak_from_this(), this] {
+            if (const auto self = weak.lock()) on_timeout();
+        });
+    }
+
     /// Called when the client is open and all earlier releases are done.
     virtual void join() = 0;
     /// Called when the time limit or a cancellation has completed the call.
@@ -77,11 +85,7 @@ private:
 
     void set_limit(std::optional<std::chrono::nanoseconds> limit) {
         if (limit && limit->count() <= 0) kind_ = kind::immediate;
-        if (!limit || immediate()) return;
-        deadline_ = client()->env().make_timer();
-        deadline_->arm(client()->env().now() + *limit, [weak = this->weak_from_this(), this] {
-            if (const auto self = weak.lock()) on_timeout();
-        });
+        if (limit && !immediate()) end_after(*limit);
     }
 
     kind kind_;

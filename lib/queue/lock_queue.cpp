@@ -26,6 +26,7 @@ rules::contender_key lock_queue::join(std::shared_ptr<queue_user> user, entry_te
     const auto key =
         how.rejoin_key && !entries_.contains(how.rejoin_key) ? how.rejoin_key : ++last_key_;
     persistent_parents_ = persistent_parents_ || how.persistent_parents;
+    keyed_ = keyed_ || how.rules.own_directory;
     auto& entry = entries_[key];
     entry.user = std::move(user);
     entry.how = std::move(how);
@@ -97,6 +98,7 @@ void lock_queue::on_expired() {
 }
 
 void lock_queue::on_closed(error_code why) {
+    delete_directory();
     end_rules();
     watches_.clear();
     for (const auto& [key, entry] : std::exchange(entries_, {})) {
@@ -106,6 +108,17 @@ void lock_queue::on_closed(error_code why) {
         else
             entry.user->failed(why);
     }
+}
+
+/// The end of the session would delete the nodes, but not the directory that locks have made. The
+/// last node and the directory in one transaction: as long as the node exists it is that directory.
+void lock_queue::delete_directory() {
+    if (!rules_ || !keyed_) return;
+    if (!rules_->made_directory() && !core_.own_directories().made_by_locks(directory_)) return;
+    const auto nodes = rules_->own_nodes();
+    for (const auto& name : nodes)
+        core_.send_last(
+            requests::remove{.path = path_of(name), .with_directory = &name == &nodes.back()});
 }
 
 std::string lock_queue::path_of(std::string_view name) const {

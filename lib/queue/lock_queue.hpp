@@ -102,6 +102,7 @@ private:
 
     std::shared_ptr<lock_queue> self() { return shared_from_this(); }
     bool persistent_parents() const noexcept { return persistent_parents_; }
+    bool directory_free() const { return core_.own_directories().free(directory_); }
     std::string lock_name() const;
     std::shared_ptr<queue_user> erase_entry(rules::contender_key key);
     using rules_driver::carry_out;
@@ -122,7 +123,11 @@ private:
     void carry_out(const rules::queue_act::downgraded& a);
     void carry_out(const rules::queue_act::downgrade_refused& a);
     void carry_out(const rules::queue_act::out& a);
+    void carry_out(const rules::queue_act::directory_refused& a);
+    void carry_out(const rules::queue_act::directory_shared& a);
+    void carry_out(const rules::queue_act::directory_left& a);
 
+    void delete_directory();
     std::string path_of(std::string_view name) const;
     std::optional<watch_table::waiter_id> set_watch(const std::string& name);
     void forget_watch(const std::string& name);
@@ -140,6 +145,7 @@ private:
     rules::contender_key last_key_ = 0;
     std::unordered_map<std::string, watch_table::waiter_id> watches_; ///< by node name
     bool persistent_parents_ = false;
+    bool keyed_ = false; ///< the directory of a key, which is deleted when it is empty
     int observers_ = 0;
     int watching_first_ = 0;
 };

@@ -27,10 +27,12 @@ void lock_queue::carry_out(const rules::queue_act::create& a) {
     auto path = path_of(names_.prefix(core_.claims(), a.id, how.rules.as, how.rules.names));
     core_.dispatcher().submit(
         lane::lock_work,
-        requests::create{std::move(path),
-                         how.data,
-                         {.mode = create_mode::ephemeral_sequential, .acl = how.acl, .ttl = {}},
-                         true},
+        requests::create{
+            .path = std::move(path),
+            .data = how.data,
+            .how = {.mode = create_mode::ephemeral_sequential, .acl = how.acl, .ttl = {}},
+            .mergeable = true,
+            .with_directory = a.with_directory},
         [self = shared_from_this(), a](const native::reply& r) {
             self->report(&rules::queue::created, a.key, a.id,
                          rules::queue::created_answer{
@@ -78,8 +80,24 @@ void lock_queue::carry_out(const rules::queue_act::watch_own& a) {
 void lock_queue::carry_out(const rules::queue_act::forget& a) { forget_watch(a.name); }
 
 void lock_queue::carry_out(const rules::queue_act::sweep& a) {
-    auto& entry = entries_.at(a.key);
-    core_.sweeper().remove(path_of(a.name), a.id, std::exchange(entry.reserved, 0), a.exists);
+    const auto bytes = std::exchange(entries_.at(a.key).reserved, 0);
+    if (a.with_directory)
+        core_.sweeper().remove_with_directory(path_of(a.name), a.id, bytes);
+    else
+        core_.sweeper().remove(path_of(a.name), a.id, bytes, a.exists, keyed_);
+}
+
+void lock_queue::carry_out(const rules::queue_act::directory_refused& a) {
+    core_.own_directories().refused(directory_, a.code);
+}
+
+void lock_queue::carry_out(const rules::queue_act::directory_shared&) {
+    core_.own_directories().shared(directory_);
+}
+
+void lock_queue::carry_out(const rules::queue_act::directory_left& a) {
+    core_.own_directories().left(directory_, a.made);
+    if (a.made == rules::made_here::perhaps) core_.own_directories().recognise(directory_);
 }
 
 /// One multi replaces the node, so that the lock queue always shows exactly one of the two. If a

@@ -3,6 +3,7 @@
 #include "queue/parents.hpp"
 #include "rules/actions.hpp"
 #include "rules/outcome.hpp"
+#include "rules/paths.hpp"
 #include "session/call.hpp"
 #include "session/core.hpp"
 #include "session/stuck_monitor.hpp"
@@ -39,6 +40,7 @@ inline error_code failure_of(rules::common_act::why reason, int code) {
 ///   - self(), a shared pointer to itself,
 ///   - directory() and persistent_parents(), for make_parents,
 ///   - lock_name(), for the log, if its rules find contenders that wait for themselves,
+///   - directory_free(), if its rules ask for that,
 ///   - after_actions(), if it has more to do after all actions.
 /// Strand only.
 template <typename Driver, typename Rules>
@@ -82,9 +84,10 @@ protected:
         if constexpr (requires(Driver & d) { d.after_actions(); }) driver().after_actions();
     }
 
-    void carry_out(const rules::common_act::make_parents&) {
-        make_directory(core_, driver().directory(), driver().persistent_parents(),
-                       [self = driver().self()](int code) {
+    void carry_out(const rules::common_act::make_parents& a) {
+        const std::string& directory = driver().directory();
+        make_directory(core_, a.directory ? directory : std::string(rules::parent(directory)),
+                       driver().persistent_parents(), [self = driver().self()](int code) {
                            const auto result = rules::judge(rules::request_kind::create, code);
                            self->report(&Rules::parents_made, result, code);
                        });
@@ -118,11 +121,13 @@ protected:
 private:
     Driver& driver() noexcept { return static_cast<Driver&>(*this); }
 
-    /// The rules with the present lease and time, which they need before every event.
+    /// The rules with what they need before every event.
     Rules& updated_rules() {
         rules_->lease(core_.lease().fit());
         if constexpr (requires(Rules & r) { r.now(boot_clock::time_point()); })
             rules_->now(core_.env().now());
+        if constexpr (requires(Rules & r) { r.directory_free(true); })
+            rules_->directory_free(driver().directory_free());
         return *rules_;
     }
 

@@ -6,11 +6,13 @@ namespace paddock::rules {
 /// simple_act.
 namespace common_act {
 
-struct make_parents {}; ///< create the missing components of the directory's path: parents_made()
-struct pause {};        ///< call resume() after a pause
-struct await_lease {};  ///< call lease_renewed() once the lease lasts long enough for a grant
-struct taint {};        ///< a lost create may still be executed in the directory
-struct lose {           ///< a node of the hold was deleted, or its session expired
+struct make_parents { ///< create the missing components of the directory's path: parents_made()
+    bool directory = true; ///< false: all but the directory itself
+};
+struct pause {};       ///< call resume() after a pause
+struct await_lease {}; ///< call lease_renewed() once the lease lasts long enough for a grant
+struct taint {};       ///< a lost create may still be executed in the directory
+struct lose {          ///< a node of the hold was deleted, or its session expired
     bool session_ended;
 };
 

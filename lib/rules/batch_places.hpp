@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -34,6 +35,21 @@ private:
     void remember(std::string_view directory, place what);
 
     std::unordered_map<std::string, place, hash, std::equal_to<>> places_;
+};
+
+/// How many nodes a batch should have whose steps the ensemble often refuses: one refusal spoils
+/// the whole batch, so the more frequent they are, the smaller it should be.
+class batch_size {
+public:
+    explicit batch_size(std::size_t most) : most_(most), now_(most) {}
+
+    std::size_t now() const noexcept { return now_; }
+    void executed() noexcept { now_ = std::min(most_, now_ + now_ / 4 + 1); }
+    void refused() noexcept { now_ = std::max<std::size_t>(1, now_ / 2); }
+
+private:
+    std::size_t most_;
+    std::size_t now_;
 };
 
 } // namespace paddock::rules

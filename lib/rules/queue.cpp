@@ -1,4 +1,5 @@
-// How contenders join and leave, up to their entry in the table. queue_nodes.cpp keeps the table.
+// How contenders join and leave, up to their entry in the table. queue_nodes.cpp keeps the table,
+// queue_directory.cpp the directory.
 #include "rules/queue.hpp"
 
 #include <utility>
@@ -9,6 +10,7 @@ void queue::join(contender_key key, contender_terms how) {
     auto& c = contenders_[key];
     c.key = key;
     c.how = how;
+    keyed_ = keyed_ || how.own_directory;
     start(c);
 }
 
@@ -157,8 +159,10 @@ void queue::expired() {
     blocker_reads_.clear();
     entries_in_table_ = creating_ = waiting_ = unlisted_ = 0;
     unknown_creates_ = holders_ = reported_stuck_ = 0;
+    doubt_directory();
     for (auto it = contenders_.begin(); it != contenders_.end();) {
         auto& c = it->second;
+        perhaps_made_ = perhaps_made_ || (c.with_directory && c.at == stage::creating);
         if (c.at == stage::granted)
             actions_.push_back(queue_act::lose{c.key, true});
         else if (c.how.fail_on_expiry && !c.quitting)
@@ -171,6 +175,7 @@ void queue::expired() {
         actions_.push_back(queue_act::out{c.key});
         it = contenders_.erase(it);
     }
+    leave_directory();
 }
 
 void queue::created(contender_key key, node_id id, const created_answer& answer) {
@@ -178,10 +183,11 @@ void queue::created(contender_key key, node_id id, const created_answer& answer)
     if (found == contenders_.end() || found->second.id != id || found->second.at != stage::creating)
         return;
     auto& c = found->second;
-    --creating_;
+    if (!c.with_directory) --creating_;
     if (answer.result == outcome::done) return node_created(c, answer);
     if (answer.result == outcome::lost) {
         actions_.push_back(queue_act::taint{key});
+        perhaps_made_ = perhaps_made_ || c.with_directory;
         c.at = stage::unknown;
         c.first_listing = listings_sent_ + 1;
         ++unknown_creates_;
@@ -195,11 +201,15 @@ void queue::created(contender_key key, node_id id, const created_answer& answer)
         if (connected_) need_listing();
         break;
     case outcome::missing:
-        need_parents();
+        if (!c.with_directory) own_directory_ = false;
+        need_parents(!c.with_directory);
         break;
     case outcome::refused:
     case outcome::rarely:
-        fail(c, queue_act::why::refused, answer.code);
+        if (!c.with_directory) return fail(c, queue_act::why::refused, answer.code);
+        actions_.push_back(queue_act::directory_refused{answer.code});
+        directory_free_ = false;
+        start(c);
         break;
     case outcome::later:
         need_pause();
@@ -211,10 +221,15 @@ void queue::created(contender_key key, node_id id, const created_answer& answer)
 }
 
 void queue::node_created(contender& c, const created_answer& answer) {
+    if (c.with_directory) {
+        forget_foreign_nodes(); // they were in a directory that is gone
+        directory_made(c);
+    }
     const auto sequence = c.quitting ? std::nullopt : usable_sequence(answer.name);
     if (!sequence) return withdraw_node(c, answer.name);
     c.czxid = answer.czxid;
     enter_table(c, {*sequence, std::string(answer.name)});
+    if (c.with_directory) advance(true);
 }
 
 /// The sequence number of a node, empty if the node must not join the queue: a number that has
@@ -229,22 +244,10 @@ std::optional<std::int32_t> queue::usable_sequence(std::string_view name) {
 
 /// Sweeps a created node because its contender has quit, or its sequence number is not usable.
 void queue::withdraw_node(contender& c, std::string_view name) {
-    actions_.push_back(queue_act::sweep{c.key, c.id, std::string(name)});
+    sweep_node(c, std::string(name));
     c.at = stage::joining; // drop() must not sweep the node again
     if (c.quitting) return drop(c);
     fail(c, queue_act::why::sequence_exhausted, 0);
-}
-
-void queue::parents_made(outcome result, int code) {
-    making_parents_ = false;
-    result = unless_late(result, connected_);
-    if (result == outcome::done) return start_joining();
-    if (result == outcome::later) return need_pause();
-    if (result != outcome::refused && result != outcome::rarely) return; // connected() repeats it
-    for (auto it = contenders_.begin(); it != contenders_.end();) {
-        auto& c = (it++)->second;
-        if (c.at == stage::joining) fail(c, queue_act::why::refused, code);
-    }
 }
 
 void queue::resume() {
@@ -272,7 +275,10 @@ void queue::start(contender& c) {
     c.id = ids_.claim();
     c.at = stage::creating;
     c.first_listing = listings_sent_ + 1;
-    actions_.push_back(queue_act::create{c.key, c.id});
+    c.with_directory = c.how.own_directory && directory_free_ && !own_directory_ &&
+                       contenders_.size() == 1 && !listing_in_flight_;
+    actions_.push_back(queue_act::create{c.key, c.id, c.with_directory});
+    if (c.with_directory) return;
     ++creating_;
     if (c.how.immediate) need_listing();
     list_if_due();
@@ -283,7 +289,8 @@ void queue::start_joining() {
     for (auto& [key, c] : contenders_)
         if (c.at == stage::joining) start(c);
     for (const auto& [key, c] : contenders_) {
-        const bool under_way = listing_in_flight_ && c.first_listing <= listings_sent_;
+        const bool under_way = (listing_in_flight_ && c.first_listing <= listings_sent_) ||
+                               (c.at == stage::creating && c.with_directory);
         if (c.at != stage::joining && !c.listed && !under_way) return need_listing();
     }
 }
@@ -299,11 +306,13 @@ void queue::rejoin(contender& c) {
 void queue::drop(contender& c) {
     const bool unknown = c.at == stage::unknown;
     if (c.at == stage::waiting || c.at == stage::granted) {
-        const bool exists = c.downgrade_id == 0; // else only one of the two does
-        actions_.push_back(queue_act::sweep{c.key, c.id, c.node->first.name, exists});
-        if (!exists)
+        if (c.downgrade_id == 0) {
+            sweep_node(c, c.node->first.name);
+        } else { // only one of the two exists
+            actions_.push_back(queue_act::sweep{c.key, c.id, c.node->first.name, false});
             actions_.push_back(
-                queue_act::sweep{c.key, c.downgrade_id, name_after_downgrade(c), exists});
+                queue_act::sweep{c.key, c.downgrade_id, name_after_downgrade(c), false});
+        }
         leave_table(c);
     } else if (unknown) {
         ids_.release(c.id); // if its node exists, the taint finds it as an orphan
@@ -315,6 +324,10 @@ void queue::drop(contender& c) {
 void queue::erase(contender& c) {
     actions_.push_back(queue_act::out{c.key});
     contenders_.erase(c.key);
+    if (!contenders_.empty()) return;
+    forget_foreign_nodes();
+    leave_directory();
+    keyed_ = false;
 }
 
 void queue::fail(contender& c, queue_act::why reason, int code) {
@@ -332,12 +345,6 @@ void queue::fail_waiting(int code) {
         if (c.at == stage::waiting || c.at == stage::unknown)
             fail(c, queue_act::why::refused, code);
     }
-}
-
-void queue::need_parents() {
-    if (making_parents_) return;
-    making_parents_ = true;
-    actions_.push_back(queue_act::make_parents{});
 }
 
 void queue::need_pause() {

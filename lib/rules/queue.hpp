@@ -4,6 +4,7 @@
 #include "rules/claims.hpp"
 #include "rules/names.hpp"
 #include "rules/outcome.hpp"
+#include "rules/own_directories.hpp"
 #include "rules/stuck.hpp"
 
 #include <cstdint>
@@ -33,6 +34,7 @@ using common_act::why;
 struct create { ///< create the contender's node, with this id in its name
     contender_key key;
     node_id id;
+    bool with_directory = false; ///< and before it the directory, in the same transaction
 };
 struct list {    ///< list the directory
     bool settle; ///< behind a barrier, so that it shows which lost creates were executed
@@ -52,7 +54,15 @@ struct sweep { ///< delete an own node, retry until it is gone, then release its
     contender_key key;
     node_id id;
     std::string name;
-    bool exists = true; ///< as far as is known
+    bool exists = true;          ///< as far as is known
+    bool with_directory = false; ///< and behind it the directory, in the same transaction
+};
+struct directory_refused { ///< the ensemble did not create the directory together with the node
+    int code;
+};
+struct directory_shared {}; ///< other clients use the directory, or still do
+struct directory_left {     ///< the last contender has left, and the directory remains
+    made_here made;
 };
 struct downgrade { ///< atomically replace a node by one with the same sequence number
     contender_key key;
@@ -105,7 +115,8 @@ using queue_action =
                  queue_act::sweep, queue_act::downgrade, queue_act::taint, queue_act::pause,
                  queue_act::await_lease, queue_act::warn, queue_act::grant, queue_act::give_up,
                  queue_act::fail, queue_act::request_revoke, queue_act::lose, queue_act::downgraded,
-                 queue_act::downgrade_refused, queue_act::out>;
+                 queue_act::downgrade_refused, queue_act::out, queue_act::directory_refused,
+                 queue_act::directory_shared, queue_act::directory_left>;
 
 /// How a contender takes part.
 struct contender_terms {
@@ -114,6 +125,7 @@ struct contender_terms {
     bool immediate = false;      ///< gives up unless it is granted at once
     bool fail_on_expiry = false; ///< does not join again in the next session
     bool passing = false;        ///< of a semaphore: its grant only lets it ask for permits
+    bool own_directory = false;  ///< may make the directory together with its node
 };
 
 /// The fair queue of a lock as one client sees it: its contenders, their blockers, and the next
@@ -131,6 +143,10 @@ struct contender_terms {
 /// A listing is as long as the queue. So a contender that joins behind local waiters leaves its
 /// listing to a later one, which comes as soon as half of the local waiters have none: a hand-off
 /// costs the same however many wait.
+///
+/// An own directory is made in the transaction that creates its first node, and deleted in the one
+/// that deletes its last: see own_directories. Its first contender has no predecessor, so it needs
+/// no listing.
 class queue {
 public:
     queue(naming names, claims& ids) : names_(std::move(names)), ids_(ids) {}
@@ -152,6 +168,9 @@ public:
     /// because it changes with time.
     void lease(bool fit) noexcept { lease_fit_ = fit; }
     void lease_renewed();
+    /// Whether the directory may be made, or deleted, together with a node. The driver sets it
+    /// before every other call.
+    void directory_free(bool yes) noexcept { directory_free_ = yes; }
     /// The driver sets the time before every other call, too.
     void now(boot_clock::time_point t) noexcept { now_ = t; }
 
@@ -195,6 +214,12 @@ public:
     /// The name of the contender's node; empty if it has none.
     std::string_view name_of(contender_key key) const;
 
+    /// Whether this client has made the directory, and has had a node there since; or perhaps does
+    /// so just now.
+    bool made_directory() const noexcept;
+    /// The nodes of this client, as far as their names are known.
+    std::vector<std::string> own_nodes() const;
+
     /// Whether the queue has no contender and awaits no answer.
     bool idle() const noexcept {
         return contenders_.empty() && !listing_in_flight_ && !making_parents_;
@@ -225,8 +250,9 @@ private:
         boot_clock::time_point since{}; ///< when it entered the table, or was granted the lock
         node_id id = 0;
         stage at = stage::joining;
-        bool quitting = false; ///< has left while its create is in flight
-        bool listed = false;   ///< its first listing has arrived: its blockers are known
+        bool quitting = false;       ///< has left while its create is in flight
+        bool listed = false;         ///< its first listing has arrived: its blockers are known
+        bool with_directory = false; ///< its create makes the directory, too
         bool revoke_requested = false;
         watching own_watch = watching::no;
         /// own_losses_ when own_watch was armed. If own_losses_ has grown since, the silent watch
@@ -257,16 +283,22 @@ private:
     void erase(contender& c);
     void fail(contender& c, queue_act::why reason, int code);
     void fail_waiting(int code);
-    void need_parents();
+    void need_parents(bool directory);
     void need_pause();
     void need_listing();
     void node_created(contender& c, const created_answer& answer);
     std::optional<std::int32_t> usable_sequence(std::string_view name);
     void withdraw_node(contender& c, std::string_view name);
+    void directory_made(contender& c);
+    static bool makes_directory(const contender& c) noexcept;
+    void doubt_directory();
+    void leave_directory();
+    void sweep_node(const contender& c, std::string name);
     void send_listing();
     bool listing_due() const noexcept;
     void list_if_due();
 
+    void report_company();
     void merge(std::span<const std::string> names);
     void match_listing(std::span<const listed_node> listing, std::vector<contender*>& lost);
     void add_foreign_node(const listed_node& listed);
@@ -281,6 +313,7 @@ private:
     table::iterator insert_node(node_position where, node what);
     table::iterator remove_node(table::iterator it);
     void clear_table();
+    void forget_foreign_nodes();
     void enter_table(contender& c, node_position where);
     void foreign_node_deleted(table::iterator gone);
     void relist_for_exclusive();
@@ -316,13 +349,13 @@ private:
     /// How many reads of each foreign node are in flight.
     std::map<std::string, int, std::less<>> blocker_reads_;
     std::size_t entries_in_table_ = 0; ///< waiting or granted contenders
-    std::size_t creating_ = 0;         ///< contenders whose create is under way
-    std::size_t waiting_ = 0;          ///< contenders in the table that are not granted
-    std::size_t unlisted_ = 0;         ///< of these, those whose first listing has not arrived
-    std::size_t unknown_creates_ = 0;  ///< creates with an unknown outcome; no grant meanwhile
-    std::size_t holders_ = 0;          ///< granted contenders that are not `passing`
-    std::size_t reported_stuck_ = 0;   ///< contenders in the table that were reported as stuck
-    int outside_holds_ = 0;            ///< see outside_hold()
+    std::size_t creating_ = 0;        ///< contenders whose create is under way, without a directory
+    std::size_t waiting_ = 0;         ///< contenders in the table that are not granted
+    std::size_t unlisted_ = 0;        ///< of these, those whose first listing has not arrived
+    std::size_t unknown_creates_ = 0; ///< creates with an unknown outcome; no grant meanwhile
+    std::size_t holders_ = 0;         ///< granted contenders that are not `passing`
+    std::size_t reported_stuck_ = 0;  ///< contenders in the table that were reported as stuck
+    int outside_holds_ = 0;           ///< see outside_hold()
     boot_clock::time_point outside_since_{}; ///< when outside_holds_ last changed
     boot_clock::time_point now_{};
     bool connected_ = false;
@@ -332,6 +365,11 @@ private:
     std::uint64_t own_losses_ = 0; ///< own nodes that ended though this client did not delete them
     bool making_parents_ = false;
     bool pausing_ = false;
+    bool directory_free_ = false;
+    bool own_directory_ = false;   ///< made by this client, and not deleted
+    bool perhaps_made_ = false;    ///< by a create that was lost
+    bool keyed_ = false;           ///< a present contender may make the directory
+    bool shared_reported_ = false; ///< directory_shared, at least once
     bool lease_fit_ = true;
     bool awaiting_lease_ = false;
     bool warned_ = false;

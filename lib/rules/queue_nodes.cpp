@@ -2,6 +2,7 @@
 #include "rules/queue.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_map>
 #include <utility>
 
@@ -33,8 +34,9 @@ void queue::listed(outcome result, int code, std::span<const std::string> names)
     update_watches();
 }
 
-/// Updates the table from a listing.
+/// Updates the table from a listing. Without a contender nobody would notice when its nodes go.
 void queue::merge(std::span<const std::string> names) {
+    if (contenders_.empty()) return;
     std::vector<contender*> lost;
     match_listing(parse_listing(names), lost);
     // First, because own_node_deleted() clears the table when the last contender leaves it, and an
@@ -49,6 +51,7 @@ void queue::merge(std::span<const std::string> names) {
 /// missing in a listing that was sent after their create.
 void queue::match_listing(std::span<const listed_node> listing, std::vector<contender*>& lost) {
     std::set<std::string, std::less<>> still_listed;
+    bool company = false;
     auto it = table_.begin();
     auto s = listing.begin();
     while (it != table_.end() || s != listing.end()) {
@@ -56,10 +59,12 @@ void queue::match_listing(std::span<const listed_node> listing, std::vector<cont
         auto* const c = order <= 0 ? it->second.local : nullptr;
         const bool covered = c && c->first_listing <= listings_sent_ && c->downgrade_id == 0;
         if (order > 0) { // listed, but not in the table
-            if (deleted_.contains(s->name))
+            if (deleted_.contains(s->name)) {
                 still_listed.emplace(s->name);
-            else if (s->foreign)
+            } else if (s->foreign) {
+                company = true;
                 add_foreign_node(*s);
+            }
             ++s;
             continue;
         }
@@ -71,6 +76,7 @@ void queue::match_listing(std::span<const listed_node> listing, std::vector<cont
         else
             ++it;
     }
+    if (company) report_company();
     deleted_ = std::move(still_listed);
 }
 
@@ -117,6 +123,7 @@ void queue::adopt(contender& c, std::string_view name) {
     const auto sequence = usable_sequence(name);
     if (!sequence) return withdraw_node(c, name);
     c.listed = true;
+    if (c.with_directory) directory_made(c);
     enter_table(c, {*sequence, std::string(name)});
 }
 
@@ -133,6 +140,16 @@ queue::table::iterator queue::remove_node(table::iterator it) {
         waiting_shared_.erase(it);
     }
     return table_.erase(it);
+}
+
+void queue::forget_foreign_nodes() {
+    for (auto it = table_.begin(); it != table_.end();) {
+        const auto& [where, entry] = *it;
+        if (!entry.local && entry.watch != watching::no)
+            actions_.push_back(queue_act::forget{where.name});
+        it = entry.local ? std::next(it) : remove_node(it);
+    }
+    deleted_.clear();
 }
 
 void queue::clear_table() {
@@ -157,6 +174,7 @@ void queue::enter_table(contender& c, node_position where) {
 /// proves nothing until that node has been read again.
 void queue::own_node_deleted(contender& c) {
     ++own_losses_;
+    doubt_directory();
     const bool held = c.at == stage::granted;
     if (held) actions_.push_back(queue_act::lose{c.key, false});
     leave_table(c);
@@ -211,11 +229,10 @@ void queue::leave_table(contender& c) {
         --reported_stuck_;
     const auto before = nearest_blocker(c.node);
     const auto next = remove_node(c.node);
+    // Without a node of ours the directory may be deleted, and its sequence numbers restart.
     if (--entries_in_table_ == 0) {
-        // Without a node of ours the directory may be deleted, and its sequence numbers restart.
-        for (const auto& [where, entry] : table_)
-            if (entry.watch != watching::no) actions_.push_back(queue_act::forget{where.name});
-        return clear_table();
+        if (!table_.empty()) report_company(); // it is still there
+        return forget_foreign_nodes();
     }
     if (!listing_in_flight_) rewatch_behind(next, as);
     if (before != table_.end()) forget_if_unneeded(before);

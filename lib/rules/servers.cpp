@@ -3,6 +3,7 @@
 #include "rules/paths.hpp"
 
 #include <algorithm>
+#include <arpa/inet.h>
 #include <charconv>
 
 namespace paddock::rules {
@@ -13,6 +14,18 @@ namespace {
 bool host_character(char c) noexcept {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
            c == '-' || c == '_' || c == ':' || c == '%';
+}
+
+bool is_ipv6_address(const std::string& host) {
+    in6_addr ignored{};
+    return ::inet_pton(AF_INET6, host.substr(0, host.find('%')).c_str(), &ignored) == 1;
+}
+
+/// A resolver would take 10.1 for 10.0.0.1, and a typing error for a server.
+bool is_part_of_ipv4_address(const std::string& host) {
+    in_addr ignored{};
+    return host.find_first_not_of("0123456789.") == host.npos &&
+           ::inet_pton(AF_INET, host.c_str(), &ignored) != 1;
 }
 
 std::string port_fault(std::string_view text, std::uint16_t& port) {
@@ -49,6 +62,10 @@ std::string parse_server(std::string_view entry, server& out) {
     if (out.host.empty()) return "has an empty entry or host";
     if (!std::all_of(out.host.begin(), out.host.end(), host_character))
         return "has the host '" + out.host + "', which is not a valid host name";
+    if (out.host.find(':') != out.host.npos && !is_ipv6_address(out.host))
+        return "has the host '" + out.host + "', which is neither host:port nor an IPv6 address";
+    if (is_part_of_ipv4_address(out.host))
+        return "has the host '" + out.host + "', which is not a complete address";
     return {};
 }
 

@@ -1,5 +1,6 @@
 #include "session/batch.hpp"
 
+#include "rules/own_directories.hpp"
 #include "rules/paths.hpp"
 
 #include <array>
@@ -10,18 +11,22 @@ namespace paddock::detail {
 
 namespace {
 
-operation step_of(const requests::create& r) {
-    return op::create{.path = r.path, .data = r.data, .mode = r.how.mode, .acl = r.how.acl};
-}
-operation step_of(const requests::remove& r) { return op::remove{r.path, r.version}; }
-template <typename Other>
-operation step_of(const Other&) {
-    return op::check{}; // not mergeable
-}
+using steps_of_batch = std::vector<operation>;
 
-operation step_of(const request& what) {
-    return std::visit([](const auto& r) { return step_of(r); }, what);
+void add_steps(const requests::create& r, steps_of_batch& to) {
+    if (r.with_directory)
+        to.push_back(op::create{.path = std::string(rules::parent(r.path)),
+                                .data = std::string(rules::own_directory_data),
+                                .acl = open_acl()});
+    to.push_back(op::create{.path = r.path, .data = r.data, .mode = r.how.mode, .acl = r.how.acl});
 }
+void add_steps(const requests::remove& r, steps_of_batch& to) {
+    to.push_back(op::remove{r.path, r.version});
+    if (r.with_directory)
+        to.push_back(op::remove{std::string(rules::parent(r.path)), rules::own_directory_version});
+}
+template <typename Other>
+void add_steps(const Other&, steps_of_batch&) {} // not mergeable
 
 /// Their number, and which of them tells the transaction.
 constexpr std::size_t zxid_steps = 3;
@@ -33,13 +38,31 @@ std::array<operation, zxid_steps> steps_for_zxid(std::string_view directory) {
             op::remove{.path = path}};
 }
 
+/// At least as many as the steps for the directory have.
+template <typename Request>
+std::size_t directory_bytes(const Request& r) {
+    constexpr std::size_t besides_path = 150;
+    return r.with_directory ? rules::parent(r.path).size() + besides_path : 0;
+}
+
+std::size_t directory_bytes_of(const request& what) {
+    if (const auto* const creates = std::get_if<requests::create>(&what))
+        return directory_bytes(*creates);
+    const auto* const removes = std::get_if<requests::remove>(&what);
+    return removes ? directory_bytes(*removes) : 0;
+}
+
+} // namespace
+
 bool mergeable(const request& what) noexcept {
     if (const auto* const creates = std::get_if<requests::create>(&what)) return creates->mergeable;
     const auto* const removes = std::get_if<requests::remove>(&what);
     return removes && removes->mergeable;
 }
 
-} // namespace
+bool same_kind(const request& one, const request& other) noexcept {
+    return one.index() == other.index() && with_directory(one) == with_directory(other);
+}
 
 std::string_view directory_of(const request& what) noexcept {
     if (const auto* const creates = std::get_if<requests::create>(&what))
@@ -50,48 +73,70 @@ std::string_view directory_of(const request& what) noexcept {
     return {};
 }
 
+bool with_directory(const request& what) noexcept {
+    if (const auto* const creates = std::get_if<requests::create>(&what))
+        return creates->with_directory;
+    const auto* const removes = std::get_if<requests::remove>(&what);
+    return removes && removes->with_directory;
+}
+
+std::size_t steps_of_each(const request& what) noexcept { return with_directory(what) ? 2 : 1; }
+
 /// At least as many as the multi will have.
 std::size_t batch::bytes_with(const request& what) const {
     constexpr std::size_t zxid_step_bytes = 100; // besides the directory
     const bool begins = parts_.empty() && std::holds_alternative<requests::create>(what);
-    return bytes_ + bytes_of(what) +
+    return bytes_ + bytes_of(what) + directory_bytes_of(what) +
            (begins ? zxid_steps * (directory_of(what).size() + zxid_step_bytes) : 0);
 }
 
 bool batch::fits(const request& what) const {
-    if (!mergeable(what) || parts_.size() == most_nodes) return false;
-    if (!parts_.empty() && parts_.front()->index() != what.index()) return false;
+    if (!mergeable(what) || parts_.size() == max_nodes_) return false;
+    if (!parts_.empty() && !same_kind(*parts_.front(), what)) return false;
+    return suits(what) && bytes_with(what) <= max_bytes_;
+}
+
+bool batch::suits(const request& what) const {
     const auto directory = directory_of(what);
-    const bool suits = std::holds_alternative<requests::create>(what)
-                           ? !directories_.contains(directory) && places_.suits_create(directory)
-                           : places_.suits_remove(directory);
-    return suits && bytes_with(what) <= max_bytes_;
+    if (with_directory(what)) return !directories_.contains(directory);
+    if (std::holds_alternative<requests::remove>(what)) return places_.suits_remove(directory);
+    return !directories_.contains(directory) && places_.suits_create(directory);
 }
 
 void batch::add(const request& what) {
     bytes_ = bytes_with(what);
     parts_.push_back(&what);
-    if (std::holds_alternative<requests::create>(what)) directories_.insert(directory_of(what));
+    leave_out(what);
 }
 
 void batch::leave_out(const request& what) {
-    if (std::holds_alternative<requests::create>(what)) directories_.insert(directory_of(what));
+    const bool changes = std::holds_alternative<requests::create>(what) ||
+                         std::holds_alternative<requests::remove>(what);
+    if (changes) directories_.insert(directory_of(what));
 }
 
 requests::multi batch::steps() const {
     requests::multi all;
-    all.steps.reserve(parts_.size() + zxid_steps);
+    all.steps.reserve(parts_.size() * steps_of_each(*parts_.front()) + zxid_steps);
     for (const auto* const part : parts_)
-        all.steps.push_back(step_of(*part));
+        std::visit([&](const auto& r) { add_steps(r, all.steps); }, *part);
     if (std::holds_alternative<requests::create>(*parts_.front()))
         for (auto& step : steps_for_zxid(directory_of(*parts_.front())))
             all.steps.push_back(std::move(step));
     return all;
 }
 
-node_stat stat_of_created(const native::reply& answer, std::size_t nodes) {
+request as_sent(const request& what) {
+    if (!with_directory(what)) return what;
+    const rules::batch_places unknown;
+    batch alone(unknown, batch::most_bytes, 1);
+    alone.add(what);
+    return alone.steps();
+}
+
+node_stat stat_of_created(const native::reply& answer, std::size_t steps) {
     node_stat stat;
-    stat.czxid = stat.mzxid = stat.pzxid = answer.results[nodes + zxid_step].stat.mzxid;
+    stat.czxid = stat.mzxid = stat.pzxid = answer.results[steps + zxid_step].stat.mzxid;
     return stat;
 }
 

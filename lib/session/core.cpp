@@ -25,7 +25,8 @@ core::core(asio::any_io_executor io, world outside, std::vector<native::server_a
     , watches_(dispatcher_, std::min(options_.budgets.watched_path_bytes,
                                      options_.max_request_bytes - request_envelope))
     , nodes_(std::min(options_.budgets.node_path_bytes, options_.max_request_bytes))
-    , sweeper_(env(), dispatcher_, claims_, nodes_, log_)
+    , own_directories_(env(), dispatcher_)
+    , sweeper_(env(), dispatcher_, claims_, nodes_, own_directories_, log_)
     , young_holds_(env()) {}
 
 core::~core() { stop_pump(); }
@@ -94,6 +95,7 @@ void core::on_connected(std::uint64_t) noexcept {
     lease_.on_connected(new_session, pump_->connected_since(), session_timeout());
     set_state(client_state::connected);
     sweeper_.on_connected(session_timeout());
+    own_directories_.on_connected();
     notify([](session_listener& listener) { listener.on_connected(); });
     dispatcher_.start_sending();
 }
@@ -102,6 +104,7 @@ void core::on_disconnected() noexcept {
     set_state(client_state::suspended);
     lease_.on_suspended();
     sweeper_.on_suspended();
+    own_directories_.on_suspended();
     notify([](session_listener& listener) { listener.on_suspended(); });
     dispatcher_.disconnect();
 }
@@ -125,6 +128,7 @@ void core::next_epoch() {
     dispatcher_.end_session();
     stop_pump();
     sweeper_.on_session_ended();
+    own_directories_.on_session_ended();
     watches_.end_session(errc::session_expired);
     notify([](session_listener& listener) { listener.on_expired(); });
     if (closed()) return;
@@ -147,12 +151,24 @@ void core::close(error_code why) {
     watches_.close(why);
     nodes_.close();
     young_holds_.clear();
+    // The nodes in a key's directory, before the directory.
+    for (const auto& deletes : sweeper_.unanswered_keyed())
+        send_last(deletes);
     notify([why](session_listener& listener) { listener.on_closed(why); });
+    for (const auto& deletes : own_directories_.close())
+        send_last(deletes);
     sweeper_.on_session_ended(why);
     end_holds();
     state_waiters_.clear();
     if (!pump_) return end();
     pump_->end_session([self = shared_from_this()] { self->on_pump_ended(); });
+}
+
+void core::send_last(const request& what) {
+    if (!pump_) return;
+    pump_->submit([&](native::calls& table) {
+        return detail::send(as_sent(what), table, native::on_reply([](const native::reply&) {}));
+    });
 }
 
 void core::on_pump_ended() {

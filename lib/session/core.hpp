@@ -6,6 +6,7 @@
 #include "rules/claims.hpp"
 #include "session/dispatcher.hpp"
 #include "session/lease.hpp"
+#include "session/own_directories.hpp"
 #include "session/sweeper.hpp"
 #include "session/watch_table.hpp"
 #include "session/young_holds.hpp"
@@ -84,6 +85,9 @@ public:
     class lease& lease() noexcept {
         return lease_;
     }
+    class own_directories& own_directories() noexcept {
+        return own_directories_;
+    }
     watch_table& watches() noexcept { return watches_; }
     class sweeper& sweeper() noexcept {
         return sweeper_;
@@ -100,6 +104,8 @@ public:
     void change_server();
     /// Completes all operations with `why`, then ends the session if there is a connection.
     void close(error_code why) override;
+    /// While it closes: sends a request whose answer nobody awaits, if there is a connection.
+    void send_last(const request& what);
     void trouble(trouble_kind kind, std::string_view what) noexcept;
 
     /// Calls back with every state that is not `seen`, the present one included, until it returns
@@ -125,7 +131,7 @@ public:
     void on_disconnected() noexcept override;
     void on_session_ended(error_code why) noexcept override;
     void on_watch(native::watch_type type, std::string_view path) noexcept override;
-    void on_sending() noexcept override { dispatcher_.send(); }
+    void on_sending() noexcept override { dispatcher_.take_turn(); }
     void on_trouble(trouble_kind kind, std::string_view what) noexcept override {
         trouble(kind, what);
     }
@@ -164,6 +170,7 @@ private:
     watch_table watches_;
     rules::claims claims_;
     budget nodes_;
+    class own_directories own_directories_;
     class sweeper sweeper_;
     class young_holds young_holds_;
     std::shared_ptr<native::pump> pump_;

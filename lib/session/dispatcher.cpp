@@ -14,6 +14,9 @@ namespace {
 constexpr std::size_t farthest_merged = 256;
 /// How many that cannot be merged end the search.
 constexpr std::size_t most_misfits = 16;
+/// So many creates, and so many deletes, are under way before others wait for company. One lock
+/// alone has one of each, and a few locks wait for nobody.
+constexpr std::size_t most_writes = 4;
 
 } // namespace
 
@@ -21,7 +24,12 @@ constexpr std::size_t most_misfits = 16;
 class dispatcher::sent_request final : public native::completion, public list_hook {
 public:
     sent_request(dispatcher& from, lane which, queued_requests&& parts, answered_by by)
-        : from_(&from), which_(which), by_(by), sent_(from.env_.now()), parts_(std::move(parts)) {
+        : from_(&from)
+        , which_(which)
+        , by_(by)
+        , writes_(mergeable(*parts.front().what))
+        , sent_(from.env_.now())
+        , parts_(std::move(parts)) {
         if (which == lane::lock_work) {
             requests_ = parts_.size();
             for (const auto& part : parts_)
@@ -30,6 +38,7 @@ public:
         from.requests_ += requests_;
         from.bytes_ += bytes_;
         if (by_ != answered_by::server) ++from.leader_requests_;
+        if (writes_) ++from.writes_[static_cast<std::size_t>(which_)];
         from.in_flight_.push_back(*this);
     }
     ~sent_request() override {
@@ -71,6 +80,7 @@ private:
         if (!from) return nullptr;
         unlink();
         if (by_ != answered_by::server) --from->leader_requests_;
+        if (writes_) --from->writes_[static_cast<std::size_t>(which_)];
         from->requests_ -= requests_;
         from->bytes_ -= bytes_;
         return from;
@@ -79,6 +89,7 @@ private:
     dispatcher* from_; ///< null after leave()
     lane which_;
     answered_by by_;
+    bool writes_;              ///< nodes of locks
     std::size_t requests_ = 0; ///< that it uses of the window; 0 in the other lanes
     std::size_t bytes_ = 0;    ///< likewise
     bool outdated_ = false;
@@ -138,12 +149,24 @@ void dispatcher::schedule_sending() {
 
 /// While the pump is about to lose the connection the requests stay in their lanes: the callers
 /// would have to submit again each one that the pump refuses.
-void dispatcher::send() {
+void dispatcher::send_lanes(when how) {
+    const auto grows = [&](lane which) { return how == when::worthwhile && should_grow(which); };
     while (connection_ && sending_ && connection_->ready()) {
-        if (!send_first(lane::urgent) && !(window_open() && send_first(lane::lock_work)) &&
+        if (grows(lane::urgent)) return; // nothing overtakes a delete
+        if (!send_first(lane::urgent) &&
+            !(window_open() && !grows(lane::lock_work) && send_first(lane::lock_work)) &&
             !send_first(lane::user))
             return;
     }
+}
+
+/// While several writes are under way, the next batch gets more nodes if it waits for an answer.
+bool dispatcher::should_grow(lane which) const {
+    const auto& waiting = queues_[static_cast<std::size_t>(which)];
+    if (writes_[static_cast<std::size_t>(which)] < most_writes || waiting.empty()) return false;
+    const auto& first = waiting.front();
+    return waiting.size() < batch::most_nodes && !first.alone &&
+           batch(places_, window_.batch_bytes, batch::most_nodes).fits(*first.what);
 }
 
 /// Whether there is room behind so many requests more than those in flight.
@@ -181,35 +204,37 @@ std::shared_ptr<const request> dispatcher::merge_waiting(lane which, queued_requ
     auto& waiting = of(which);
     const auto end = std::min(waiting.size(), farthest_merged);
     const auto begin = waiting.begin();
-    const auto same_kind = [&](const queued_request& one) {
-        return one.what->index() == first->index() && !one.alone;
+    const auto mergeable = [&](const queued_request& one) {
+        return same_kind(*one.what, *first) && !one.alone;
     };
-    batch together(places_, window_.batch_bytes);
-    if (parts.front().alone || !together.fits(*first) ||
-        std::none_of(begin, begin + static_cast<std::ptrdiff_t>(end), same_kind))
-        return first;
+    const bool makes_directory =
+        with_directory(*first) && std::holds_alternative<requests::create>(*first);
+    batch together(places_, window_.batch_bytes,
+                   makes_directory ? directories_.now() : batch::most_nodes);
+    const bool alone = parts.front().alone ||
+                       std::none_of(begin, begin + static_cast<std::ptrdiff_t>(end), mergeable);
+    if (!with_directory(*first) && (alone || !together.fits(*first))) return first;
     together.add(*first);
+    if (alone) return std::make_shared<const request>(together.steps());
     auto bytes = bytes_of(*first);
     const auto room = [&] { return which != lane::lock_work || window_open(parts.size(), bytes); };
     std::size_t kept = 0;
     std::size_t misfits = 0; // so that a crowd at one lock costs no more than other requests do
     for (std::size_t i = 0; i < end; ++i) {
         auto& one = waiting[i];
-        const bool candidate = misfits < most_misfits && same_kind(one) && room();
+        const bool candidate = misfits < most_misfits && mergeable(one) && room();
         if (candidate && together.fits(*one.what) && (!one.still || one.still())) {
             together.add(*one.what);
             bytes += bytes_of(*one.what);
             parts.push_back(std::move(one));
             continue;
         }
-        if (candidate) {
-            ++misfits;
-            together.leave_out(*one.what);
-        }
+        if (candidate) ++misfits;
+        if (misfits < most_misfits) together.leave_out(*one.what);
         if (kept != i) waiting[kept] = std::move(one);
         ++kept;
     }
-    if (parts.size() == 1) return first;
+    if (parts.size() == 1 && !with_directory(*first)) return first;
     waiting.erase(begin + static_cast<std::ptrdiff_t>(kept),
                   begin + static_cast<std::ptrdiff_t>(end));
     return std::make_shared<const request>(together.steps());
@@ -217,7 +242,7 @@ std::shared_ptr<const request> dispatcher::merge_waiting(lane which, queued_requ
 
 void dispatcher::answered(lane which, queued_requests parts, const native::reply& reply) {
     const auto& first = *parts.front().what;
-    if (parts.size() == 1) {
+    if (parts.size() == 1 && !with_directory(first)) {
         learn(first, reply.rc);
         return parts.front().done(reply);
     }
@@ -231,20 +256,28 @@ void dispatcher::answered(lane which, queued_requests parts, const native::reply
     }
     for (const auto& part : parts)
         learn(*part.what, reply.rc);
-    const auto stat = stat_of_created(reply, parts.size());
+    if (with_directory(first)) directories_.executed();
+    const auto each = steps_of_each(first);
+    const auto stat = stat_of_created(reply, parts.size() * each);
     for (std::size_t i = 0; i < parts.size(); ++i)
-        parts[i].done(native::reply{.value = reply.results[i].path, .stat = &stat});
+        parts[i].done(
+            native::reply{.value = reply.results[(i + 1) * each - 1].path, .stat = &stat});
 }
 
 /// A batch was refused because of one of its steps. All of that is in order before an answer, whose
 /// receiver may submit the next request.
 void dispatcher::split(lane which, queued_requests parts, const native::reply& reply) {
-    const auto step = static_cast<std::size_t>(reply.refused_step);
-    const bool of_a_part = step < parts.size(); // else of those that tell the transaction
-    places_.refused(directory_of(*parts[of_a_part ? step : 0].what), reply.rc);
+    const auto& first = *parts.front().what;
+    const auto found = static_cast<std::size_t>(reply.refused_step) / steps_of_each(first);
+    const bool of_a_part = found < parts.size(); // else of those that tell the transaction
+    if (!with_directory(first))
+        places_.refused(directory_of(*parts[of_a_part ? found : 0].what), reply.rc);
+    else if (static_cast<zk_errc>(reply.rc) == zk_errc::node_exists)
+        directories_.refused();
+    const auto guilty = parts.size() == 1 ? 0 : found;
     for (auto i = parts.size(); i-- > 0;)
-        if (i != step) send_alone(which, std::move(parts[i]));
-    if (of_a_part) parts[step].done(native::reply{.rc = reply.rc});
+        if (i != guilty) send_alone(which, std::move(parts[i]));
+    if (guilty < parts.size()) parts[guilty].done(native::reply{.rc = reply.rc});
 }
 
 /// Puts a request that was not executed before all others of its lane.
@@ -268,6 +301,7 @@ void dispatcher::learn(const request& what, int code) {
     const auto* const creates = std::get_if<requests::create>(&what);
     const auto* const removes = std::get_if<requests::remove>(&what);
     if (!(creates && creates->mergeable) && !(removes && removes->mergeable)) return;
+    if (with_directory(what)) return;
     if (code != native::code::ok && rules::agreed(code))
         places_.refused(directory_of(what), code);
     else if (code == native::code::ok && creates)

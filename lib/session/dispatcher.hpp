@@ -42,8 +42,9 @@ protected:
 
 /// Sends all requests of a client, those of one turn of the event loop together. Requests wait here
 /// while there is no connection, or while the pump is about to lose it; requests of locks also
-/// while too many of them are in flight. The requests of one lane are sent in the order of
-/// submit(), but for mergeable ones: they join the first of them in a batch. Strand only.
+/// while too many of them are in flight, and mergeable ones while several of those are. The
+/// requests of one lane are sent in the order of submit(), but for mergeable ones: they join the
+/// first of them in a batch. Strand only.
 ///
 /// A batch is executed as a whole or not at all. If the ensemble refuses one of its steps, that
 /// request gets the answer, and each of the others is sent again alone. A listing of lock work that
@@ -74,8 +75,10 @@ public:
                std::move(still));
     }
 
+    /// The pump's turn: sends what need not wait for company.
+    void take_turn() { send_lanes(when::worthwhile); }
     /// Sends what can be sent now, instead of with the next turn of the pump.
-    void send();
+    void send() { send_lanes(when::now); }
 
     /// Whether the connected server alone answers all requests in flight.
     bool only_reads() const noexcept { return leader_requests_ == 0; }
@@ -118,6 +121,9 @@ private:
 
     queue& of(lane which) { return queues_[static_cast<std::size_t>(which)]; }
     void schedule_sending();
+    enum class when { now, worthwhile };
+    void send_lanes(when how);
+    bool should_grow(lane which) const;
     bool send_first(lane which);
     std::shared_ptr<const request> merge_waiting(lane which, queued_requests& parts);
     bool window_open(std::size_t more = 0, std::size_t more_bytes = 0) const noexcept;
@@ -138,12 +144,14 @@ private:
     bool sending_ = false;
     bool closed_ = false;
     std::array<queue, 3> queues_;
+    std::array<std::size_t, 3> writes_{}; ///< of each lane, nodes of locks, in flight
     boost::intrusive::list<list_hook, boost::intrusive::constant_time_size<false>> in_flight_;
     std::size_t requests_ = 0; ///< requests of locks in flight
     std::size_t bytes_ = 0;
     std::size_t leader_requests_ = 0; ///< requests in flight that the leader takes part in
     rules::batch_places places_;
-    queued_requests refused_; ///< what the C client has just refused
+    rules::batch_size directories_{batch::most_nodes}; ///< for creates with a directory
+    queued_requests refused_;                          ///< what the C client has just refused
     /// Answers for requests that were not sent: a posted task gives each, or the next connect().
     std::shared_ptr<std::deque<refusal>> refusals_ = std::make_shared<std::deque<refusal>>();
 };

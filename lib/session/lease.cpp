@@ -30,10 +30,10 @@ boot_clock::time_point lease::given_up_at() const noexcept {
     return clock_ ? until_ - clock_->timing().margin : until_;
 }
 
-bool lease::fit() const noexcept {
+bool lease::fit(boot_clock::time_point now) const noexcept {
     if (lapsed_) return false;
     const auto& timing = clock_->timing();
-    return parts_.env.now() + timing.least <= given_up_at() && term_->alive();
+    return now + timing.least <= given_up_at() && now < term_->until();
 }
 
 void lease::when_fit(unique_function<void()> tell) {

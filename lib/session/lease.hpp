@@ -46,8 +46,12 @@ public:
 
     /// The term of a hold that is granted now.
     std::shared_ptr<const lease_term> term() const noexcept { return term_; }
+    /// Whether that is the present term.
+    bool has(const std::shared_ptr<const lease_term>& term) const noexcept { return term == term_; }
     /// Whether the term lasts long enough for a new hold.
-    bool fit() const noexcept;
+    bool fit() const noexcept { return fit(parts_.env.now()); }
+    /// The same for who has just read the clock.
+    bool fit(boot_clock::time_point now) const noexcept;
     /// Calls `tell` once the lease is fit; never if the session ends before.
     void when_fit(unique_function<void()> tell);
     /// Renews the lease for this user, which has its present term.

@@ -26,6 +26,8 @@ public:
     /// Drops the watch.
     void forget();
 
+    /// Whether an event may still come.
+    bool waiting() const noexcept { return waiter_ != 0; }
     const std::string& path() const noexcept { return path_; }
 
 private:

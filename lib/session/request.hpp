@@ -13,7 +13,9 @@
 namespace paddock::detail {
 
 /// Requests to the ensemble. Paths are full paths, with the client's root. A request that is
-/// `mergeable` may be executed in one multi with others: see batch.
+/// `mergeable` may be executed in one multi with others: see batch. One `with_directory` creates
+/// the node's directory before it, or deletes it after it, in the same transaction: see
+/// own_directories.
 namespace requests {
 
 struct create {
@@ -21,11 +23,13 @@ struct create {
     std::string data;
     create_options how;
     bool mergeable = false;
+    bool with_directory = false;
 };
 struct remove {
     std::string path;
     std::int32_t version = any_version;
     bool mergeable = false;
+    bool with_directory = false;
 };
 struct get {
     std::string path;

@@ -21,6 +21,11 @@ public:
     /// Calls `check` when a contender that starts to wait now reaches the threshold.
     void start(unique_function<void()> check);
     void stop() noexcept;
+    /// Its timer must not outlive the execution context.
+    void close() noexcept {
+        running_ = false;
+        timer_.reset();
+    }
 
     /// How long a contender waits before it is reported: the session timeout.
     boot_clock::duration threshold() const;

@@ -18,8 +18,9 @@ constexpr auto late = 1min; ///< by then the ensemble has executed a lost create
 constexpr std::size_t searches_at_once = 4; ///< because their answers may be long
 } // namespace
 
-void sweeper::remove(const std::string& path, rules::node_id id, std::size_t bytes, bool exists) {
-    removal job{.id = id, .bytes = bytes, .exists = exists};
+void sweeper::remove(const std::string& path, rules::node_id id, std::size_t bytes, bool exists,
+                     bool keyed) {
+    removal job{.id = id, .bytes = bytes, .exists = exists, .keyed = keyed};
     if (const auto lock = rules::marked_lock(rules::name_of(path)))
         job.with = rules::child(rules::parent(path), *lock);
     add(path, std::move(job));
@@ -27,6 +28,10 @@ void sweeper::remove(const std::string& path, rules::node_id id, std::size_t byt
 
 void sweeper::remove_alone(const std::string& path, rules::node_id id, std::size_t bytes) {
     add(path, {.id = id, .bytes = bytes});
+}
+
+void sweeper::remove_with_directory(const std::string& path, rules::node_id id, std::size_t bytes) {
+    add(path, {.id = id, .bytes = bytes, .keyed = true, .with_directory = true});
 }
 
 void sweeper::add(const std::string& path, removal job) {
@@ -51,7 +56,9 @@ void sweeper::send(const std::string& path) {
     auto& job = removals_.at(path);
     job.under_way = true;
     job.retry.reset();
-    request deletes = requests::remove{path, any_version, job.exists && !job.repeated};
+    request deletes = requests::remove{.path = path,
+                                       .mergeable = job.exists && !job.repeated,
+                                       .with_directory = job.with_directory};
     if (!job.with.empty())
         deletes =
             requests::multi{{op::remove{path, any_version}, op::remove{job.with, any_version}}};
@@ -66,11 +73,18 @@ void sweeper::answered(const std::string& path, const native::reply& reply) {
     job.under_way = false;
     const bool missing = static_cast<zk_errc>(reply.rc) == zk_errc::no_node;
     if (missing && !job.repeated) job.gone_before = true;
+    if (missing && job.with_directory)
+        directories_.left(rules::parent(path), rules::made_here::perhaps);
     if (missing && reply.refused_step == 1) {
         job.with.clear(); // an administrator has deleted the lock's node
         return send(path);
     }
-    switch (rules::judge(rules::request_kind::remove, reply.rc)) {
+    const auto result = rules::judge(rules::request_kind::remove, reply.rc);
+    if (job.with_directory && result != rules::outcome::done && rules::agreed(reply.rc)) {
+        leave_directory(path, reply.rc);
+        return send(path);
+    }
+    switch (result) {
     case rules::outcome::done: {
         auto gone = std::move(job);
         removals_.erase(it);
@@ -99,6 +113,23 @@ void sweeper::answered(const std::string& path, const native::reply& reply) {
         arm();
         break;
     }
+}
+
+/// Others use the directory, or it must not be deleted: the node alone is.
+void sweeper::leave_directory(const std::string& path, int code) {
+    removals_.at(path).with_directory = false;
+    const auto directory = rules::parent(path);
+    directories_.refused(directory, code);
+    directories_.left(directory, rules::made_here::yes); // the node was still there
+}
+
+std::vector<request> sweeper::unanswered_keyed() const {
+    std::vector<request> all;
+    for (const bool with_directory : {false, true})
+        for (const auto& [path, job] : removals_)
+            if (job.keyed && job.with_directory == with_directory)
+                all.emplace_back(requests::remove{.path = path, .with_directory = with_directory});
+    return all;
 }
 
 void sweeper::taint(const std::string& directory, std::size_t bytes) {
@@ -154,8 +185,11 @@ void sweeper::searched(const std::string& directory, int code,
             if (!state.due) state.due = env_.now() + late;
             search_again(state, *state.due - env_.now());
         }
-        for (const auto& name : rules::orphans(names, claims_))
+        const auto orphans = rules::orphans(names, claims_);
+        for (const auto& name : orphans)
             remove(rules::child(directory, name), rules::own_id(name, claims_).value(), 0);
+        // A late create may have made the directory, too.
+        if (!orphans.empty()) directories_.left(directory, rules::made_here::perhaps);
     } // else on_connected() searches it again
     search_next();
 }
@@ -210,8 +244,10 @@ void sweeper::on_session_ended(error_code why) {
     for (const auto& [directory, state] : std::exchange(tainted_, {}))
         bytes += state.bytes;
     auto over = std::exchange(removals_, {});
-    for (const auto& [path, job] : over)
+    for (const auto& [path, job] : over) {
         bytes += job.bytes;
+        if (job.with_directory) directories_.left(rules::parent(path), rules::made_here::perhaps);
+    }
     for (auto& [path, job] : over)
         for (auto& tell : job.waiting)
             tell(why);

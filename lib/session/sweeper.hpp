@@ -4,6 +4,7 @@
 #include "native/calls.hpp"
 #include "rules/claims.hpp"
 #include "session/dispatcher.hpp"
+#include "session/own_directories.hpp"
 #include "support/budget.hpp"
 #include "support/environment.hpp"
 
@@ -26,14 +27,24 @@ namespace paddock::detail {
 class sweeper {
 public:
     sweeper(environment& env, dispatcher& requests, rules::claims& ids, budget& nodes,
-            trouble_log& log)
-        : env_(env), dispatcher_(requests), claims_(ids), nodes_(nodes), log_(log) {}
+            own_directories& directories, trouble_log& log)
+        : env_(env)
+        , dispatcher_(requests)
+        , claims_(ids)
+        , nodes_(nodes)
+        , directories_(directories)
+        , log_(log) {}
 
     /// Deletes a node of this session, then releases its id and its bytes of the node budget. A
     /// second call for the same path sends no second delete. With the marker of a simple lock it
     /// deletes the lock's node in one multi: other clients use that node's name again, so it is
     /// never deleted alone. A node that is not known to exist is not deleted together with others.
-    void remove(const std::string& path, rules::node_id id, std::size_t bytes, bool exists = true);
+    /// `keyed`: close() may have to delete the node's directory behind it.
+    void remove(const std::string& path, rules::node_id id, std::size_t bytes, bool exists = true,
+                bool keyed = false);
+    /// The same for the last node in its own directory, which the same multi deletes. If that is
+    /// refused, the directory stays for a later visit.
+    void remove_with_directory(const std::string& path, rules::node_id id, std::size_t bytes);
     /// The same for a marker whose lock node is already deleted.
     void remove_alone(const std::string& path, rules::node_id id, std::size_t bytes);
 
@@ -52,6 +63,8 @@ public:
     void on_suspended();
     /// The session has expired, and its nodes are deleted; or, with a reason, the client closes.
     void on_session_ended(error_code why = {});
+    /// The deletes of keyed nodes that are not answered, those with directories last.
+    std::vector<request> unanswered_keyed() const;
 
 private:
     struct removal {
@@ -59,6 +72,8 @@ private:
         std::size_t bytes;
         std::string with{}; ///< the path of a node that the same multi deletes
         bool exists = true; ///< as far as was known at first
+        bool keyed = false;
+        bool with_directory = false;
         bool under_way = false;
         bool repeated = false;    ///< an answer was lost
         bool gone_before = false; ///< another client has deleted a node
@@ -78,6 +93,7 @@ private:
     void add(const std::string& path, removal job);
     void send(const std::string& path);
     void answered(const std::string& path, const native::reply& reply);
+    void leave_directory(const std::string& path, int code);
     void search(const std::string& directory);
     void search_next();
     void search_again(tainted_directory& state, boot_clock::duration after);
@@ -90,6 +106,7 @@ private:
     dispatcher& dispatcher_;
     rules::claims& claims_;
     budget& nodes_;
+    own_directories& directories_;
     trouble_log& log_;
     bool connected_ = false;
     boot_clock::duration session_timeout_{};

@@ -58,6 +58,7 @@ public:
     void close(error_code why);
 
     std::size_t bytes() const noexcept { return bytes_; }
+    bool half_used() const noexcept { return bytes_ > limit_ / 2; }
 
 private:
     struct waiter {

@@ -30,6 +30,7 @@ public:
     /// waiters are served. Requires can_fit(amount), or all later waiters would wait for ever.
     waiter_id wait(std::size_t amount, unique_function<void()> reserved) {
         waiting_.emplace(++last_id_, waiter{amount, std::move(reserved)});
+        if (waiting_.size() == 1 && on_awaited_) on_awaited_();
         return last_id_;
     }
     void stop_waiting(waiter_id id) {
@@ -45,7 +46,12 @@ public:
     /// The client has closed: no waiter is called any more.
     void close() { waiting_.clear(); }
 
+    /// Calls `awaited` whenever a first reservation waits: what can be spared should be released.
+    void when_awaited(unique_function<void()> awaited) { on_awaited_ = std::move(awaited); }
+
     std::size_t used() const noexcept { return used_; }
+    bool half_used() const noexcept { return used_ > limit_ / 2; }
+    bool awaited() const noexcept { return !waiting_.empty(); }
 
 private:
     struct waiter {
@@ -70,6 +76,7 @@ private:
     bool serving_ = false;
     waiter_id last_id_ = 0;
     std::map<waiter_id, waiter> waiting_;
+    unique_function<void()> on_awaited_;
 };
 
 } // namespace paddock::detail

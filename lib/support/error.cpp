@@ -11,9 +11,8 @@ namespace {
 const char* text(errc code) noexcept {
     switch (code) {
     case errc::bad_argument:
-        return "invalid argument, or an operation of an empty object, or a max_ttl that differs "
-               "from "
-               "that of the Redis servers' other clients";
+        return "invalid argument, an empty object, or (on Redis) a max_ttl or number of servers "
+               "that differs from that of the other clients";
     case errc::not_connected:
         return "the client is not connected (yet)";
     case errc::session_expired:
@@ -104,6 +103,8 @@ const char* text(zk_errc code) noexcept {
         return "no such watch";
     case zk_errc::reconfig_disabled:
         return "reconfiguration is disabled";
+    case zk_errc::quota_exceeded:
+        return "the quota of a directory is exceeded";
     case zk_errc::throttled:
         return "the server throttles requests";
     }

@@ -97,6 +97,26 @@ CO_TEST("a family's lock is the mutex with the name that it tells") {
     CHECK_THROWS_AS(static_cast<void>(locks.name_of("")), system_error);
 }
 
+CO_TEST("families of different names have different locks") {
+    redis_scene s(executor);
+    co_await ready_for_default_options(s);
+    const auto name = fresh_root() + "/order";
+    for (const auto& url : urls(s)) {
+        any_client system(executor, url);
+        co_await system.connect();
+        const auto one = system.lock_family(name + "s");
+        const auto other = system.lock_family(name);
+        const auto first = co_await one.lock("1");
+        const auto second = co_await other.try_lock("s1");
+        CHECK(second);
+    }
+    const redis::lock_family same(s.client, name + "s/");
+    any_client system(executor, url_of(s.ports));
+    co_await system.connect();
+    const auto held = co_await system.lock_family(name + "s").lock("1");
+    CHECK(held.path() == same.name_of("1"));
+}
+
 CO_TEST("a library registers a system of its own") {
     redis_scene s(executor);
     struct one_client final : lock_system {

@@ -12,6 +12,8 @@ CO_TEST("an owner relocks without a request, and releases with its last guard") 
     const owner me;
     const auto first = s.ask(me);
     co_await granted(first);
+    // After 100 ms a hold watches its node.
+    co_await eventually([&] { return s.sent(opcode::get) == 1; });
     const auto before = s.requests().size();
     const auto again = s.ask(me);
     const auto tried = s.ask_now(me);

@@ -1,6 +1,10 @@
 #include "sim/checker.hpp"
 
+#include "rules/own_directories.hpp"
+
 #include <algorithm>
+#include <chrono>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -128,11 +132,55 @@ void checker::look() {
     }
 }
 
+void checker::look_at_free(const contested& lock) {
+    constexpr auto longest = std::chrono::seconds(50); // sessions of killed processes last 20 s
+    const auto* const directory = all_.truth().find(root_ + lock.directory);
+    std::map<std::pair<long, std::string>, std::int64_t> queue;
+    if (directory)
+        for (const auto& name : directory->children)
+            if (const auto at = place(name); at && name.find(lock.marker) != std::string::npos)
+                queue[*at] =
+                    all_.truth().find(root_ + lock.directory + '/' + name)->stat.ephemeral_owner;
+    auto& last = free_[&lock];
+    const auto first = queue.begin();
+    const bool company = queue.size() > 1 && std::next(first)->second != first->second;
+    const auto path_of_first =
+        company ? root_ + lock.directory + '/' + first->first.second : std::string();
+    const bool held = std::any_of(holdings_.begin(), holdings_.end(), [&](const holding& h) {
+        return h.lock == &lock && path(h) == path_of_first;
+    });
+    if (!company || held) {
+        last = {};
+    } else if (last.path != path_of_first) {
+        last = {path_of_first, all_.time().now()};
+    } else {
+        must(all_.time().now() - last.since < longest,
+             last.path + " is kept, though nobody holds it and another client waits");
+    }
+}
+
+void checker::look_at_writes(const contested& lock) {
+    const auto* const directory = all_.truth().find(root_ + lock.directory);
+    if (!directory || directory->data == written_) return;
+    written_ = directory->data;
+    const auto token = parse_fencing_token(written_);
+    const auto& last = tokens_[&lock];
+    const bool same_node = token && token->zxid == last.zxid && token->sub >> 32 == last.sub >> 32;
+    must(!same_node || token->sub >= last.sub,
+         "a hold has written although the lock was passed on: " + written_);
+}
+
 void checker::look_at_the_end() const {
     for (const auto& [path, node] : all_.truth().nodes())
         must(node.stat.ephemeral_owner == 0, "an orphan: " + path);
     const auto watches = all_.watches();
     must(watches.empty(), "watches are left:" + watches);
+}
+
+void checker::look_for_empty_directories() const {
+    for (const auto& [path, node] : all_.truth().nodes())
+        must(node.data != rules::own_directory_data || !node.children.empty(),
+             "an empty directory is left: " + path);
 }
 
 } // namespace paddock::test::sim

@@ -49,8 +49,16 @@ public:
 
     /// After each event.
     void look();
+    /// The locks keep to this at all times, but for the troubles that the ensemble has, or had
+    /// until lately: a client that does not hold a lock does not keep it from another.
+    void look_at_free(const contested& lock);
+    /// The transactions of this lock's holds write their tokens into its directory: a hold is not
+    /// passed on before the transactions of the one before are over.
+    void look_at_writes(const contested& lock);
     /// When no contender holds or waits, and time enough has passed.
     void look_at_the_end() const;
+    /// Nor is an empty directory left that was made with a node, if no process has died.
+    void look_for_empty_directories() const;
 
 private:
     /// As the servers know it.
@@ -68,6 +76,12 @@ private:
     std::string root_;
     std::vector<holding> holdings_;
     std::map<const contested*, fencing_token> tokens_;
+    struct free_node {
+        std::string path;
+        time_point since{};
+    };
+    std::map<const contested*, free_node> free_;
+    std::string written_;
 };
 
 } // namespace paddock::test::sim

@@ -1,5 +1,6 @@
 #include "sim/ensemble.hpp"
 
+#include "rules/own_directories.hpp"
 #include "sim/leader.hpp"
 
 #include <algorithm>
@@ -77,6 +78,12 @@ void ensemble::count(const request& r, const txn& decided) {
         });
     };
     if (r.what != verb::multi || r.steps.size() < 2) return;
+    for (const auto& step : r.steps) {
+        if (decided.refused_step >= 0) break;
+        if (step.data == rules::own_directory_data) ++batches_.directories_made;
+        if (step.what == verb::remove && step.version == rules::own_directory_version)
+            ++batches_.directories_removed;
+    }
     const bool creates = r.steps.back().path.ends_with("/_paddock_czxid");
     const bool removes = !creates && all_are(verb::remove);
     batches_.creates += creates ? 1 : 0;
@@ -94,7 +101,12 @@ void ensemble::committed(std::size_t index, const logged& t) {
     });
     for (const auto& step : t->steps) {
         const auto* const node = step.what == change::remove ? truth_.find(step.path) : nullptr;
-        if (!node || node->stat.ephemeral_owner == 0) continue;
+        if (!node) continue;
+        const bool directory = node->stat.ephemeral_owner == 0;
+        must(!only_own_directories || !directory || t->session == 0 ||
+                 node->data == rules::own_directory_data,
+             "a client deletes a directory that it has not made: " + step.path);
+        if (directory) continue;
         if (created != t->steps.end())
             successors_[{step.path, node->stat.ephemeral_owner}] = created->path;
         else

@@ -30,7 +30,9 @@ struct ensemble_options {
 struct batch_counts {
     int creates = 0;
     int removes = 0;
-    int refused = 0; ///< of both
+    int refused = 0;          ///< of both
+    int directories_made = 0; ///< together with a node
+    int directories_removed = 0;
 };
 
 /// Some servers, the network between them, and the truth: the transactions of a majority.
@@ -68,6 +70,8 @@ public:
     void step_down(int leader);
 
     const batch_counts& batches() const noexcept { return batches_; }
+    /// Clients delete no directories but those of keyed locks.
+    bool only_own_directories = false;
 
     // The truth.
     const tree& truth() const noexcept { return truth_; }

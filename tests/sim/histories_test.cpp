@@ -46,10 +46,15 @@ TEST_CASE("in the histories nodes are created together, deleted together, and re
         all.creates += one.batches().creates;
         all.removes += one.batches().removes;
         all.refused += one.batches().refused;
+        all.directories_made += one.batches().directories_made;
+        all.directories_removed += one.batches().directories_removed;
     }
     MESSAGE(all.creates << " batches of creates, " << all.removes << " of deletes, " << all.refused
-                        << " of them refused");
+                        << " of them refused, " << all.directories_made << " directories made, "
+                        << all.directories_removed << " deleted");
     CHECK(all.creates > 100);
     CHECK(all.removes > 50);
     CHECK(all.refused > 5);
+    CHECK(all.directories_made > 50);
+    CHECK(all.directories_removed > 30);
 }

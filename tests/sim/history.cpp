@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::size_t too_many_steps = 3'000'000; ///< a bad network alone takes 600'000
 constexpr auto patience = 10min;                  ///< of the callers, once all faults have ended
-constexpr auto sweep = 75s; ///< a tainted directory is searched again a minute after
+/// A tainted directory is searched again a minute after, and visited, if it is a key's.
+constexpr auto sweep = 90s;
 
 /// With a root of this length the smallest budget has room for two nodes of a client.
 constexpr std::size_t long_root = 300;
@@ -31,10 +32,13 @@ std::string servers_of(int count, bool by_name) {
 } // namespace
 
 history::history(std::uint64_t seed, std::function<void(const std::string&)> note)
-    : chance_(seed)
+    : only_by_key_(seed % 3 == 1)
+    , chance_(seed)
+    , sticky_chance_(~seed)
     , servers_(time_, chance_, options_of(chance_, troubles_))
     , root_(chance_.one_in(4) ? "/root" + std::string(chance_.one_in(2) ? long_root : 0, 't') : "")
     , checker_(servers_, root_) {
+    servers_.only_own_directories = true;
     if (note)
         time_.listener = [this, note, start = time_.now()](const std::string& what) {
             const auto ms = std::chrono::duration<double, std::milli>(time_.now() - start).count();
@@ -43,6 +47,7 @@ history::history(std::uint64_t seed, std::function<void(const std::string&)> not
             note(std::string(10 - std::min<std::size_t>(9, stamp.size()), ' ') + stamp + " ms  " +
                  what);
         };
+    sticky_ = sticky_chance_.one_in(3);
     pace_ = chance_.between(1ms, 3ms) * (1 << chance_.below(11));
     // Long enough for another leader to end the expired sessions that the old one does not end.
     if (troubles_[usurpers]) pace_ = servers_.tick() * (1 + chance_.below(2));
@@ -59,6 +64,7 @@ history::history(std::uint64_t seed, std::function<void(const std::string&)> not
     if (kinds_[0] == job::read_again || kinds_[0] == job::write_again)
         kinds_ = {job::read_again, job::write_again};
     if (kinds_[0] == job::several) kinds_ = {job::several, job::mutex, job::write};
+    if (sticky_ && sticky_chance_.one_in(2)) kinds_ = {job::mutex};
     bursts_ = chance_.one_in(3);
     if (bursts_)
         kinds_ = {job::mutex, job::read, job::write, job::permit, job::campaign, job::recursive};
@@ -103,6 +109,7 @@ void history::add_process() {
         lock_terms.limit.longest = std::max(longest, 1ms);
         if (chance_.one_in(2)) lock_terms.limit.grace = 2 * lock_terms.limit.longest;
     }
+    if (sticky_) make_sticky(lock_terms);
     processes_.push_back(std::make_unique<process>(
         servers_, checker_, locks_, name, servers_of(servers_.size(), troubles_[bad_names]),
         std::move(options), lock_terms));
@@ -110,6 +117,13 @@ void history::add_process() {
     here.hasty = chance_.one_in(2);
     if (chance_.one_in(2)) here.crowd = servers_.tick() * chance_.below(4);
     here.names_fail = troubles_[bad_names];
+}
+
+void history::make_sticky(lock_options& terms) {
+    constexpr std::array<std::uint32_t, 4> handoffs{0, 1, 3, 1'000'000};
+    const std::array<duration, 4> lingers{0s, 1ms, pace_, 60s};
+    terms.max_local_handoffs = sticky_chance_.any_of(handoffs);
+    terms.linger = std::chrono::ceil<std::chrono::milliseconds>(sticky_chance_.any_of(lingers));
 }
 
 void history::plan_jobs() {
@@ -130,7 +144,7 @@ job history::random_job() {
     job j;
     j.what = chance_.any_of(kinds_);
     if (chance_.one_in(4)) j.how = chance_.one_in(2) ? job::immediate : job::limited;
-    j.by_key = j.what == job::mutex && ++mutex_jobs_ % 2 == 0;
+    j.by_key = j.what == job::mutex && (only_by_key_ || ++mutex_jobs_ % 2 == 0);
     const bool has_tickets = j.what == job::mutex || j.what == job::other || j.what == job::read ||
                              j.what == job::write || j.what == job::permit;
     if (has_tickets && chance_.one_in(5)) j.how = job::queued;
@@ -146,6 +160,7 @@ job history::random_job() {
     if (troubles_[usurpers] && chance_.one_in(2)) j.held_for *= 6;
     j.unlocks = chance_.one_in(2);
     if (bursts_ && chance_.one_in(2)) j.held_for = pace_; // released together, too
+    j.writes = sticky_ && j.what == job::mutex && sticky_chance_.one_in(2);
     return j;
 }
 
@@ -255,11 +270,20 @@ bool history::idle() const {
                        [](const auto& one) { return one->idle(); });
 }
 
+void history::look() {
+    checker_.look();
+    if (!sticky_) return;
+    checker_.look_at_writes(locks_.mutex);
+    if (!calm_ || troubles_[usurpers]) return; // those hold a lock that they have lost for long
+    checker_.look_at_free(locks_.mutex);
+    checker_.look_at_free(locks_.other);
+}
+
 void history::step_until(time_point end) {
     while (time_.now() < end) {
         must(time_.step(), "the model: time stands still");
         must(time_.steps() < too_many_steps, "there is no end to it");
-        checker_.look();
+        look();
         if (calm_ && end - time_.now() > sweep && idle()) return;
     }
 }
@@ -279,9 +303,12 @@ void history::calm_down() {
     const auto end = time_.now() + sweep;
     while (time_.now() < end) {
         must(time_.step() && time_.steps() < too_many_steps, "there is no end to it");
-        checker_.look();
+        look();
     }
     checker_.look_at_the_end();
+    if (std::none_of(processes_.begin(), processes_.end(),
+                     [](const auto& one) { return one->where().dead(); }))
+        checker_.look_for_empty_directories();
     for (const auto& one : processes_)
         part_with(*one);
 }

@@ -57,6 +57,8 @@ private:
     void move(process& chosen);
     void calm_down();
     void part_with(process& chosen);
+    void make_sticky(lock_options& terms);
+    void look();
     void step_until(time_point end);
     template <typename Predicate>
     void step_until(Predicate reached, const std::string& what);
@@ -65,7 +67,9 @@ private:
     duration soon() { return chance_.between(duration(0), pace_); }
 
     timeline time_;
+    const bool only_by_key_; ///< calls of the mutex: else every other one
     dice chance_;
+    dice sticky_chance_; ///< of its own, so that the other histories stay as they were
     std::array<bool, all> troubles_{};
     ensemble servers_;
     std::string root_;
@@ -78,6 +82,7 @@ private:
     int mutex_jobs_ = 0;
     bool bursts_ = false; ///< a process asks for several locks in one turn of its loop
     bool calm_ = false;
+    bool sticky_ = false; ///< some processes have sticky mutexes
 };
 
 } // namespace paddock::test::sim

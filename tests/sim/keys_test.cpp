@@ -1,6 +1,7 @@
 // A lock family with very many keys: the client keeps nothing of a key whose contenders have left.
 
 #include "queue/lock_queues.hpp"
+#include "rules/own_directories.hpp"
 #include "session/make_core.hpp"
 #include "sim/c_client.hpp"
 #include "sim/host.hpp"
@@ -8,6 +9,8 @@
 
 #include <paddock/paddock.hpp>
 
+#include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <doctest/doctest.h>
 
@@ -16,6 +19,8 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 using namespace paddock;
@@ -28,14 +33,16 @@ constexpr int many = 10'000;
 
 /// One healthy server, and one client.
 struct stage {
-    stage() {
+    stage() : core(make_core()) {}
+    ~stage() { here->end(); }
+
+    std::shared_ptr<paddock::detail::core> make_core() {
         paddock::detail::world outside{make_environment(here),
                                        [here = here] { return std::make_unique<c_client>(here); },
                                        &timeline::latest_now};
-        core = paddock::detail::make_core(here->io().get_executor(), std::move(outside),
+        return paddock::detail::make_core(here->io().get_executor(), std::move(outside),
                                           "10.0.0.1:2181", {});
     }
-    ~stage() { here->end(); }
 
     /// Lets time pass, a minute at most, until it is so.
     template <typename Predicate>
@@ -52,9 +59,16 @@ struct stage {
             return one.second.stat.ephemeral_owner != 0;
         }));
     }
+    std::size_t directories() const {
+        const auto& nodes = servers.truth().nodes();
+        return static_cast<std::size_t>(std::count_if(nodes.begin(), nodes.end(), [](auto& one) {
+            return one.second.data == rules::own_directory_data;
+        }));
+    }
     void check_that_nothing_is_left() {
         until([&] { return queues() == 0; });
         CHECK(lock_nodes() == 0);
+        until([&] { return directories() == 0; });
         CHECK(core->claims().count() == 0);
         CHECK(core->node_budget().used() == 0);
         CHECK(core->watches().bytes() == 0);
@@ -161,4 +175,175 @@ TEST_CASE("calls that are refused, or given up, leave nothing either") {
     CHECK(s.queues() == 2 * some);
     guards.clear();
     s.check_that_nothing_is_left();
+}
+
+namespace {
+
+/// The key's lock was acquired and released once.
+void use_once(stage& s, const lock_family& locks, std::string_view key) {
+    guard held;
+    locks.lock(key, [&](error_code why, guard got) {
+        CHECK_FALSE(why);
+        held = std::move(got);
+    });
+    s.until([&] { return held.valid(); });
+}
+
+request directory_of_a_key(std::string data) {
+    return {.what = verb::create,
+            .path = "/orders/4711",
+            .data = std::move(data),
+            .mode = create_mode::persistent};
+}
+
+} // namespace
+
+TEST_CASE("a directory that a crash has left is deleted after the key's next use") {
+    stage s;
+    const auto zk = paddock::detail::access::make<client>(s.core);
+    const lock_family orders(zk, "/orders");
+    use_once(s, orders, "another");
+    s.servers.administrator(directory_of_a_key(std::string(rules::own_directory_data)));
+    s.until([&] { return s.directories() == 1 && s.servers.truth().exists("/orders/4711"); });
+    use_once(s, orders, "4711");
+    s.check_that_nothing_is_left();
+    CHECK(s.servers.truth().exists("/orders"));
+}
+
+TEST_CASE("a directory that another program has made is never deleted") {
+    stage s;
+    const auto zk = paddock::detail::access::make<client>(s.core);
+    const lock_family orders(zk, "/orders");
+    use_once(s, orders, "another");
+    s.servers.administrator(directory_of_a_key("configuration"));
+    s.until([&] { return s.servers.truth().exists("/orders/4711"); });
+    use_once(s, orders, "4711");
+    s.check_that_nothing_is_left();
+    s.until([&] { return s.core->own_directories().free("/orders/4711"); }); // it was visited
+    CHECK(s.servers.truth().find("/orders/4711")->data == "configuration");
+}
+
+TEST_CASE("a client that closes deletes the directories of the locks that it holds") {
+    stage s;
+    const auto zk = paddock::detail::access::make<client>(s.core);
+    const lock_family orders(zk, "/orders");
+    std::vector<guard> guards;
+    for (int n = 0; n < 100; ++n)
+        orders.lock(key_of(n), [&](error_code why, guard got) {
+            CHECK_FALSE(why);
+            guards.push_back(std::move(got));
+        });
+    s.until([&] { return guards.size() == 100; });
+    CHECK(s.directories() == 100);
+    s.here->post([&] {
+        for (std::size_t n = 0; n < 50; ++n) // their deletes are not sent yet
+            static_cast<void>(guard(std::move(guards[n])));
+        s.core->close(errc::closed);
+    });
+    s.until([&] { return s.directories() == 0 && s.lock_nodes() == 0; });
+}
+
+namespace {
+
+/// Two clients with the same family, and a call of each for the same key.
+struct two_clients : stage {
+    client a = paddock::detail::access::make<client>(core);
+    client b = paddock::detail::access::make<client>(make_core());
+    lock_family of_a{a, "/orders"};
+    lock_family of_b{b, "/orders"};
+    guard a_holds, b_holds;
+
+    void a_locks() { lock(of_a, a_holds); }
+    void lock(const lock_family& by, guard& held) {
+        by.lock("4711", [&](error_code why, guard got) {
+            if (!why) held = std::move(got);
+        });
+        if (&held == &a_holds) until([&] { return held.valid(); });
+    }
+    void b_waits() {
+        lock(of_b, b_holds);
+        until([&] { return lock_nodes() == 2; });
+    }
+    void close(client& one) {
+        bool ended = false;
+        one.close([&](error_code) { ended = true; });
+        until([&] { return ended; });
+    }
+    void check_that_no_directory_is_left() {
+        CHECK(lock_nodes() == 0);
+        CHECK(directories() == 0);
+        CHECK_FALSE(servers.truth().exists("/orders/4711"));
+    }
+};
+
+} // namespace
+
+TEST_CASE("the last of two clients that close deletes the directory that the first has made") {
+    two_clients s;
+    s.a_locks();
+    s.b_waits();
+    SUBCASE("it holds the lock") {
+        s.close(s.a);
+        s.until([&] { return s.b_holds.valid(); });
+    }
+    SUBCASE("it has just released the lock") {
+        s.a_holds = {};
+        s.until([&] { return s.b_holds.valid(); });
+        s.close(s.a);
+        s.b_holds = {};
+    }
+    s.close(s.b);
+    s.check_that_no_directory_is_left();
+}
+
+TEST_CASE("a client that closes deletes its directory, though others have used it") {
+    two_clients s;
+    s.a_locks();
+    s.b_waits();
+    bool given_up = false;
+    s.of_a.try_lock_for("4711", 100ms, [&](error_code, const guard&) { given_up = true; });
+    s.until([&] { return given_up && !s.core->own_directories().free("/orders/4711"); });
+    s.close(s.b);
+    s.close(s.a);
+    s.check_that_no_directory_is_left();
+}
+
+TEST_CASE("a client that closes deletes its directory behind all of its nodes") {
+    two_clients s;
+    s.a_locks();
+    asio::cancellation_signal cancel;
+    s.of_a.lock("4711", asio::bind_cancellation_slot(cancel.slot(), [](error_code, guard) {}));
+    s.until([&] { return s.lock_nodes() == 2; });
+    const auto answered = s.time.now() + 1s;
+    s.until([&] { return s.time.now() > answered; });
+    SUBCASE("one that a cancelled call has just given up") {
+        cancel.emit(asio::cancellation_type::total);
+    }
+    SUBCASE("one that was just released") { s.a_holds = {}; }
+    s.close(s.a);
+    s.check_that_no_directory_is_left();
+}
+
+TEST_CASE("a client that closes deletes a directory that it just makes") {
+    two_clients s;
+    use_once(s, s.of_a, "another");
+    s.of_a.lock("4711", [](error_code, guard) {});
+    s.until([&] { return s.servers.truth().exists("/orders/4711"); });
+    s.close(s.a);
+    s.check_that_no_directory_is_left();
+}
+
+TEST_CASE("a client that closes deletes no directory that another program has made") {
+    stage s;
+    auto zk = paddock::detail::access::make<client>(s.core);
+    const lock_family orders(zk, "/orders");
+    use_once(s, orders, "another");
+    s.servers.administrator(directory_of_a_key("configuration"));
+    s.until([&] { return s.servers.truth().exists("/orders/4711"); });
+    use_once(s, orders, "4711");
+    s.until([&] { return s.lock_nodes() == 0; });
+    bool ended = false;
+    zk.close([&](error_code) { ended = true; });
+    s.until([&] { return ended; });
+    CHECK(s.servers.truth().exists("/orders/4711"));
 }

@@ -277,7 +277,19 @@ void process::downgrade(const call_ptr& c) {
     });
 }
 
+/// Nothing waits for the outcome, which may come after the release.
+void process::write(const call_ptr& c) {
+    const std::vector<operation> steps{
+        op::set{contested_.mutex.directory, to_string(c->held.fencing_token()), any_version}};
+    ++c->under_way;
+    c->held.transaction(steps, [this, c](error_code, const std::vector<operation_result>&) {
+        must(++c->written == 1, c->name + " has written twice");
+        if (!left_) done(c);
+    });
+}
+
 void process::give_back(const call_ptr& c) {
+    if (c->what.writes && c->held) write(c);
     host_->time().note([&] {
         const bool valid = c->held.valid() || c->all.valid();
         return c->name + (valid ? " lets go" : " lets go of what is lost");

@@ -18,6 +18,7 @@
 #include <boost/asio/cancellation_signal.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -65,12 +66,15 @@ struct job {
     std::optional<duration> cancelled_after{};
     duration held_for{0};
     bool unlocks = false; ///< and waits; else the guard is destroyed
+    bool writes = false;  ///< its token, in a transaction that it does not wait for, before that
 };
 
 /// The options of a process's locks.
 struct lock_options {
     bool revocable = false;
     paddock::hold_limit limit{};
+    std::uint32_t max_local_handoffs = 0; ///< of the mutexes
+    std::chrono::milliseconds linger{0};
 };
 
 /// A process that uses the library as it is, in a simulated world.
@@ -122,6 +126,7 @@ private:
     void use_ticket(const call_ptr& c);
     void hold(const call_ptr& c, const guard& one, contested& of, bool exclusive, bool fresh);
     void downgrade(const call_ptr& c);
+    void write(const call_ptr& c);
     void give_back(const call_ptr& c);
     void done(const call_ptr& c);
     /// Calls on the host's loop after a while, if both still live then.

@@ -18,6 +18,25 @@ tree::tree() {
     apply({change::create, "/zookeeper"}, 0, 0, nullptr);
 }
 
+/// A directory's children matter only to a step that deletes it: a part has no others.
+tree tree::part_for(const std::vector<request>& steps) const {
+    tree part;
+    for (const auto& [id, session] : sessions_)
+        part.sessions_[id].timeout = session.timeout;
+    for (const auto& step : steps)
+        if (const auto* const whole = find(step.path)) part.nodes_[step.path] = *whole;
+    for (const auto& step : steps) {
+        const auto above = parent_of(step.path);
+        if (const auto* const parent = find(above)) {
+            const auto [it, added] = part.nodes_.try_emplace(above);
+            if (!added && above != "/") continue;
+            it->second.data = parent->data;
+            it->second.stat = parent->stat;
+        }
+    }
+    return part;
+}
+
 const tree::node* tree::find(const std::string& path) const {
     const auto it = nodes_.find(path);
     return it == nodes_.end() ? nullptr : &it->second;
@@ -170,7 +189,7 @@ txn decide(const tree& so_far, const request& r, std::int64_t session) {
         return t;
     }
     t.multi = true;
-    tree after = so_far; // each step sees the changes of the steps before it
+    tree after = so_far.part_for(r.steps); // each step sees the changes of those before it
     for (std::size_t n = 0; n < r.steps.size(); ++n) {
         const auto before = t.steps.size();
         if (const int rc = decide_one(after, r.steps[n], session, t.steps); rc != code::ok) {

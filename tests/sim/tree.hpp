@@ -36,6 +36,9 @@ public:
                std::vector<node_stat>* stats = nullptr);
     void apply(const change& c, std::int64_t zxid, std::int64_t time, std::vector<sight>* seen);
 
+    /// The part that decides these steps, and that they change.
+    tree part_for(const std::vector<request>& steps) const;
+
     const node* find(const std::string& path) const;
     bool exists(const std::string& path) const { return nodes_.contains(path); }
     /// As a server answers it.

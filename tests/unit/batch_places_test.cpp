@@ -62,3 +62,20 @@ TEST_CASE("only so many directories are remembered") {
     }
     CHECK(places.suits_create("/" + std::to_string(2 * batch_places::limit - 1)));
 }
+
+TEST_CASE("a batch is smaller after a refusal, and grows again when it is executed") {
+    paddock::rules::batch_size size(64);
+    CHECK(size.now() == 64);
+    size.executed();
+    CHECK(size.now() == 64);
+    size.refused();
+    CHECK(size.now() == 32);
+    size.executed();
+    CHECK(size.now() == 41);
+    for (int n = 0; n < 10; ++n)
+        size.refused();
+    CHECK(size.now() == 1);
+    for (int n = 0; n < 20; ++n)
+        size.executed();
+    CHECK(size.now() == 64);
+}

@@ -1,97 +1,27 @@
 // The dispatcher: lock nodes that are created, or deleted, in one multi.
 
-#include "support/session_stage.hpp"
+#include "unit/batch_stage.hpp"
+
+#include <doctest/doctest.h>
 
 #include <algorithm>
-#include <functional>
-#include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 using namespace paddock;
 using namespace paddock::test;
-using detail::lane;
-namespace requests = detail::requests;
-using words = std::vector<std::string>;
 
 namespace {
 
 constexpr int no_node = static_cast<int>(zk_errc::no_node);
 constexpr int no_auth = static_cast<int>(zk_errc::no_auth);
 constexpr int session_expired = static_cast<int>(zk_errc::session_expired);
-constexpr std::int64_t batch_zxid = 77;
 
 client_options window_of(std::size_t requests) {
     client_options options;
     options.budgets.requests_in_flight = requests;
     return options;
 }
-
-struct answer_seen {
-    std::optional<int> rc{};
-    std::string path{};
-    std::int64_t czxid = 0;
-    int refused_step = -1;
-    bool wanted = true;
-};
-using seen_ptr = std::shared_ptr<answer_seen>;
-
-struct batch_stage : session_stage {
-    using session_stage::session_stage;
-
-    seen_ptr submit(lane which, detail::request what, std::function<void()> answered = {}) {
-        auto seen = std::make_shared<answer_seen>();
-        core->dispatcher().submit(
-            which, std::move(what),
-            [seen, answered](const native::reply& r) {
-                CHECK_FALSE(seen->rc);
-                seen->rc = r.rc;
-                seen->path = r.value;
-                seen->czxid = r.stat ? r.stat->czxid : 0;
-                seen->refused_step = r.refused_step;
-                if (answered) answered();
-            },
-            [seen] { return seen->wanted; });
-        return seen;
-    }
-    seen_ptr create(const std::string& path, std::function<void()> answered = {}) {
-        return submit(lane::lock_work,
-                      requests::create{path, {}, {.mode = create_mode::ephemeral_sequential}, true},
-                      std::move(answered));
-    }
-    seen_ptr remove(const std::string& path) {
-        return submit(lane::urgent, requests::remove{path, any_version, true});
-    }
-    seen_ptr list(const std::string& path) { return submit(lane::lock_work, requests::list{path}); }
-    /// Creates that show that the directories exist.
-    void know(const words& directories) {
-        for (const auto& directory : directories) {
-            create(directory + "/first-");
-            env->run();
-            answer();
-        }
-        asked();
-    }
-    /// The batch is executed: `paths` are those of its nodes.
-    void execute(const words& paths) {
-        std::vector<operation_result> results;
-        for (const auto& path : paths)
-            results.push_back({.path = path});
-        results.push_back({.path = "passing"});
-        results.push_back({.stat = {.czxid = batch_zxid, .mzxid = batch_zxid}});
-        results.emplace_back();
-        answer_multi(std::move(results));
-    }
-    static std::string batch_of(const words& paths, const std::string& first_directory) {
-        std::string all = "multi";
-        for (const auto& path : paths)
-            all += ' ' + path;
-        for (int n = 0; n < 3; ++n)
-            all += ' ' + first_directory + "/_paddock_czxid";
-        return all;
-    }
-};
 
 } // namespace
 
@@ -181,6 +111,70 @@ TEST_CASE("a batch has at most 64 nodes, and at most 64 KiB") {
         s.remove(name + std::to_string(n));
     const auto first = s.asked().front();
     CHECK(static_cast<std::size_t>(std::count(first.begin(), first.end(), '/')) == 2 * expected);
+}
+
+TEST_CASE("while four batches are in flight the next one grows, until one of them is answered") {
+    batch_stage s;
+    words directories;
+    for (int n = 0; n < 80; ++n)
+        directories.push_back("/" + std::to_string(n));
+    s.know(directories);
+    const auto one_each_turn = [&](std::size_t begin, std::size_t end) {
+        for (auto n = begin; n < end; ++n) {
+            s.create(directories[n] + "/x-");
+            s.env->run();
+        }
+    };
+    one_each_turn(0, 7);
+    const words four{"create /0/x-", "create /1/x-", "create /2/x-", "create /3/x-"};
+    CHECK(s.asked() == four);
+    SUBCASE("an answer") {
+        s.answer();
+        CHECK(s.asked() == words{s.batch_of({"/4/x-", "/5/x-", "/6/x-"}, "/4")});
+    }
+    SUBCASE("other requests behind it wait, too") {
+        s.list("/0");
+        CHECK(s.asked().empty());
+        s.answer();
+        CHECK(s.asked() == words{s.batch_of({"/4/x-", "/5/x-", "/6/x-"}, "/4"), "children /0"});
+    }
+    SUBCASE("deletes do not wait for creates") {
+        s.remove("/0/x-");
+        CHECK(s.asked() == words{"remove /0/x-"});
+    }
+    SUBCASE("what the program asks for afterwards does not overtake them") {
+        s.submit(lane::user, requests::get{"/a"});
+        s.core->dispatcher().send();
+        CHECK(s.asked() == words{s.batch_of({"/4/x-", "/5/x-", "/6/x-"}, "/4"), "get /a"});
+    }
+    SUBCASE("no listing overtakes a delete") {
+        for (int n = 0; n < 5; ++n) {
+            s.remove("/" + std::to_string(n) + "/x-");
+            s.env->run();
+        }
+        CHECK(s.asked() == words{"remove /0/x-", "remove /1/x-", "remove /2/x-", "remove /3/x-"});
+        for (int n = 0; n < 4; ++n)
+            s.answer(); // the creates
+        CHECK(s.asked().empty());
+        s.answer();
+        CHECK(s.asked() == words{"remove /4/x-", s.batch_of({"/4/x-", "/5/x-", "/6/x-"}, "/4")});
+    }
+    SUBCASE("nothing could join it") {
+        s.create("/new/x-");
+        CHECK(s.asked().empty());
+        s.answer();
+        s.asked();
+        s.create("/new/y-");
+        CHECK(s.asked() == words{"create /new/y-"});
+    }
+    SUBCASE("so many wait that it is full") {
+        one_each_turn(7, 67);
+        CHECK(s.asked().empty());
+        one_each_turn(67, 68);
+        const auto sent = s.asked();
+        REQUIRE(sent.size() == 1);
+        CHECK(sent.front().starts_with("multi /4/x- /5/x- "));
+    }
 }
 
 TEST_CASE("a small create does not overtake a large one of its directory") {

@@ -44,6 +44,7 @@ constexpr zk_errc all_codes[] = {zk_errc::system_error,
                                  zk_errc::ephemeral_on_local_session,
                                  zk_errc::no_watcher,
                                  zk_errc::reconfig_disabled,
+                                 zk_errc::quota_exceeded,
                                  zk_errc::throttled};
 
 } // namespace
@@ -99,6 +100,7 @@ TEST_CASE("the numbers of ZooKeeper's codes are ZooKeeper's") {
     CHECK(error_code(zk_errc::connection_loss).value() == -4);
     CHECK(error_code(zk_errc::session_expired).value() == -112);
     CHECK(error_code(zk_errc::throttled).value() == -127);
+    CHECK(error_code(zk_errc::quota_exceeded).value() == -125);
 }
 
 TEST_CASE("an enumerator becomes an error code by itself, and compares") {

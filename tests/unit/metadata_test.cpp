@@ -38,6 +38,15 @@ TEST_CASE("metadata that was written is read back") {
     CHECK_FALSE(writer.host.empty());
 }
 
+TEST_CASE("metadata tells whether a node is sticky") {
+    CHECK(detail::says_sticky(detail::metadata("a", true).at(a_moment)));
+    CHECK(read(detail::metadata("a", true).at(a_moment)).label == "a");
+    CHECK(read(detail::metadata("a", true).at(a_moment)).since == a_moment);
+    CHECK_FALSE(detail::says_sticky(detail::metadata("a").at(a_moment)));
+    for (const std::string_view other : {"", "sticky", "{", "{\"sticky\":1}", "[true]"})
+        CHECK_FALSE(detail::says_sticky(other));
+}
+
 TEST_CASE("the time is written as ISO 8601 in UTC") {
     CHECK(detail::metadata("").at(a_moment).find("\"time\":\"2023-11-14T22:13:20.123Z\"") !=
           std::string::npos);

@@ -240,6 +240,7 @@ struct server_stage : redis::server_listener {
         reason = why;
     }
     void on_refused(const std::string&) override { ends.push_back(env.now()); }
+    void on_mismatch(const std::string&) override {}
     void on_subscribed(const std::string&) override { ++subscribed; }
     void on_message(const std::string&, const std::string&) override {}
     void on_subscription_refused(const std::string&, const std::string&) override {}
@@ -264,7 +265,7 @@ struct server_stage : redis::server_listener {
                 section == "server" ? "redis_version:7\r\nrole:master\r\n" : "x\r\n";
             network.say("$" + std::to_string(text.size()) + "\r\n" + text + "\r\n");
         }
-        network.say("$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n");
+        network.say("*0\r\n$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n");
         env.run();
     }
 
@@ -290,7 +291,7 @@ struct server_stage : redis::server_listener {
 
 TEST_CASE_FIXTURE(server_stage, "the pauses between attempts grow, and are short again when a "
                                 "connection has lasted") {
-    subject.emplace(env, place, redis::connection_limits{}, *this);
+    subject.emplace(env, place, redis::rules::deployment{}, redis::connection_limits{}, *this);
     network.accept(boost::asio::error::connection_refused);
     env.run();
     CHECK(next_pause() <= 100ms);
@@ -324,7 +325,7 @@ TEST_CASE_FIXTURE(server_stage, "the pauses between attempts grow, and are short
 TEST_CASE_FIXTURE(server_stage, "a budget that is too small for the scripts is said to be") {
     redis::connection_limits limits;
     limits.unsent_bytes = 1000;
-    subject.emplace(env, place, limits, *this);
+    subject.emplace(env, place, redis::rules::deployment{}, limits, *this);
     network.accept();
     env.run();
     CHECK(ends.size() == 1);
@@ -332,7 +333,7 @@ TEST_CASE_FIXTURE(server_stage, "a budget that is too small for the scripts is s
 }
 
 TEST_CASE_FIXTURE(server_stage, "one late answer says little of the round trip") {
-    subject.emplace(env, place, redis::connection_limits{}, *this);
+    subject.emplace(env, place, redis::rules::deployment{}, redis::connection_limits{}, *this);
     CHECK(subject->round_trip() == 0ms);
     become_reachable();
     const auto call = [&](boot_clock::duration takes) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 using namespace paddock::redis::rules;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -118,13 +119,15 @@ TEST_CASE("many replies in one piece are read in their order") {
 
 namespace {
 
-answer answer_of(const std::vector<std::string>& items) {
+reply list_of(const std::vector<std::string>& items) {
     reply said;
     said.what = kind::list;
     for (const auto& one : items)
         said.items.push_back(text(one));
-    return read_answer(said);
+    return said;
 }
+
+answer answer_of(const std::vector<std::string>& items) { return read_answer(list_of(items)); }
 
 } // namespace
 
@@ -176,22 +179,69 @@ TEST_CASE("a reply that no script gives is not believed") {
     }
 }
 
+TEST_CASE("a marker that other options have made is a mismatch") {
+    const deployment ours{60s, 3};
+    const auto mismatch = [&](const std::vector<std::string>& items) {
+        return mismatch_in(list_of(items), ours);
+    };
+    CHECK_FALSE(mismatch({"id", "60000", "3"}));
+    const auto other = mismatch({"id", "61000", "3"});
+    REQUIRE(other);
+    CHECK(other->what == answer::kind::mismatch);
+    CHECK(other->text == "max_ttl 61000 ms, servers 3");
+    CHECK(mismatch({"id", "60000", "5"}));
+    CHECK(mismatch({"id"})->text == "max_ttl ? ms, servers ?");
+    CHECK(mismatch({"id", "6\n", std::string(60'000, '1')})->text == "max_ttl ? ms, servers ?");
+    // The server is used for the first time, or does not say.
+    CHECK_FALSE(mismatch({"", "", ""}));
+    CHECK_FALSE(mismatch({}));
+}
+
 TEST_CASE("the longest time is one that a duration can have") {
     const std::chrono::nanoseconds left = answer_of({"taken", "17", "9007199254740992", "x"}).left;
     CHECK(left > std::chrono::hours(24 * 365));
 }
 
+namespace {
+
+answer::kind kind_of(std::string_view text) {
+    reply error;
+    error.what = reply::kind::error;
+    error.text = text;
+    return read_answer(error).what;
+}
+
+} // namespace
+
 TEST_CASE("an error is told from what it quotes") {
-    const auto kind_of = [](const char* text) {
-        reply error;
-        error.what = reply::kind::error;
-        error.text = text;
-        return read_answer(error).what;
-    };
     using kind = answer::kind;
     CHECK(
         kind_of("WRONGTYPE the counter of fencing tokens is not a number: paddock:token:NOPERM") ==
         kind::spoilt);
     CHECK(kind_of("NOPERM this user has no permissions") == kind::denied);
     CHECK(kind_of("OOM command not allowed") == kind::refused);
+}
+
+TEST_CASE("the name of an error shows its meaning, and nothing that it quotes") {
+    struct named {
+        std::string_view text, name;
+    };
+    const std::string in_a_script = "ERR Error running script (call to f_0123): @user_script:54: ";
+    const auto counter = in_a_script + "WRONGTYPE the counter of fencing tokens: NOPERM secret";
+    const auto right = in_a_script + "The user executing the script can't run this command";
+    for (const auto& one : std::initializer_list<named>{
+             {"NOSCRIPT No matching script. Please use EVAL.", "NOSCRIPT"},
+             {"NOAUTH Authentication required.", "NOAUTH"},
+             {"BUSY Redis is busy running a script.", "BUSY"},
+             {"ERR max number of clients reached", "ERR max number of clients"},
+             {counter, "WRONGTYPE the counter"},
+             {right, "The user executing the script can't"},
+             {"ERR secret", "ERR"},
+             {"SECRET", "ERR"},
+             {"", "ERR"},
+         }) {
+        CAPTURE(one.text);
+        CHECK(name_of_error(one.text) == one.name);
+        CHECK(kind_of(one.name) == kind_of(one.text));
+    }
 }

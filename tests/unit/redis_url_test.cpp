@@ -57,8 +57,15 @@ TEST_CASE("a URL that is wrong says what is wrong with it") {
           "has a '?': the options of a client do not stand in its URL");
     CHECK(fault_of("redis://a:0").find("not a number from 1 to 65535") != std::string::npos);
     CHECK(fault_of("redis://a:65536").find("not a number from 1 to 65535") != std::string::npos);
+    CHECK(fault_of("redis://localhost:6379:0") ==
+          "has the host 'localhost:6379:0', which is neither host:port nor an IPv6 address");
     CHECK(fault_of("redis://a/x") == "has the database 'x', which is not a number");
     CHECK(fault_of("redis://a/-1") == "has the database '-1', which is not a number");
+    CHECK(fault_of("redis://a/-99999999999") ==
+          "has the database '-99999999999', which is not a number");
+    CHECK(fault_of("redis://a/99999999999") ==
+          "has the database '99999999999', which is too large");
+    CHECK(fault_of("redis://a/1048577") == "has the database '1048577', which is too large");
     CHECK(fault_of("redis://a/1/2") == "has the database '1/2', which is not a number");
     CHECK(fault_of("redis://a,b") == "has 2 servers: a quorum needs an odd number of them, or one");
     CHECK(fault_of("redis://a,b,c,d").find("has 4 servers") == 0);

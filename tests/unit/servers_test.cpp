@@ -79,6 +79,25 @@ TEST_CASE("an impossible host is a fault") {
     CHECK(fault_of(std::string("a\0b", 3)) != "");
 }
 
+TEST_CASE("a host with colons is an IPv6 address, or a fault") {
+    for (const auto* const text : {"localhost:2181:0", "a:b:c", "1:2:3", "::g", "[a:b]:1", "[a:1]",
+                                   "1:2:3:4:5:6:7:8:9", "%:1::"}) {
+        CAPTURE(text);
+        CHECK(fault_of(text).find("neither host:port nor an IPv6 address") != std::string::npos);
+    }
+    for (const auto* const text : {"::", "1:2:3:4:5:6:7:8", "::ffff:10.0.0.1", "[::1%lo]:1"})
+        CHECK(fault_of(text) == "");
+}
+
+TEST_CASE("half an IPv4 address is a fault") {
+    for (const auto* const text :
+         {"10.1", "10.0.0.256", "1.2.3.4.5", "10.0.0.", "127", "[10.1]:1"}) {
+        CAPTURE(text);
+        CHECK(fault_of(text).find("which is not a complete address") != std::string::npos);
+    }
+    CHECK(fault_of("10.0.0.1,1.2.3.a,a1,1a") == "");
+}
+
 TEST_CASE("one malformed server makes the whole list malformed") {
     CHECK(fault_of("good:1,bad:x,good:2") != "");
 }

@@ -210,10 +210,12 @@ private:
     std::string words(const act::create& a) {
         if (!used.insert(a.id).second) return "create " + text(a.key) + " with an old id";
         latest_[a.key] = a.id;
-        return "create " + text(a.key);
+        return "create " + text(a.key) + (a.with_directory ? " with directory" : "");
     }
     std::string words(const act::list& a) { return a.settle ? "settle" : "list"; }
-    std::string words(const act::make_parents&) { return "make parents"; }
+    std::string words(const act::make_parents& a) {
+        return a.directory ? "make parents" : "make parents of directory";
+    }
     std::string words(const act::watch_blocker& a) { return "watch " + number_of(a.name); }
     std::string words(const act::watch_own& a) {
         const bool right = a.id == id_of(a.key) && rules::own_id(a.name, ids) == a.id;
@@ -222,7 +224,7 @@ private:
     std::string words(const act::forget& a) { return "forget " + number_of(a.name); }
     std::string words(const act::sweep& a) {
         swept_id = a.id;
-        return "sweep " + number_of(a.name);
+        return "sweep " + number_of(a.name) + (a.with_directory ? " with directory" : "");
     }
     std::string words(const act::downgrade& a) {
         next_[a.key] = a.id;
@@ -255,6 +257,14 @@ private:
         return "lose " + text(a.key) + (a.session_ended ? " with its session" : "");
     }
     std::string words(const act::out& a) { return "out " + text(a.key); }
+    std::string words(const act::directory_refused& a) {
+        return "directory refused " + number(a.code);
+    }
+    std::string words(const act::directory_shared&) { return "directory shared"; }
+    std::string words(const act::directory_left& a) {
+        if (a.made == rules::made_here::perhaps) return "directory perhaps remains";
+        return a.made == rules::made_here::yes ? "directory remains" : "directory left";
+    }
 
     bool expired_ = false;
     std::map<contender_key, node_id> latest_;

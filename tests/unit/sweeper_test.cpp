@@ -101,6 +101,23 @@ TEST_CASE("a second call for the same path sends no second delete") {
     CHECK(s.core->node_budget().used() == 100);
 }
 
+TEST_CASE("unanswered deletes of keyed nodes are told, those with directories last") {
+    sweeper_stage s;
+    auto& ids = s.core->claims();
+    auto& sweeper = s.core->sweeper();
+    sweeper.remove_with_directory("/k/c", ids.claim(), 0);
+    sweeper.remove("/k/a", ids.claim(), 0, true, true);
+    sweeper.remove_with_directory("/l/d", ids.claim(), 0);
+    sweeper.remove("/m/b", ids.claim(), 0);
+    using deletes = paddock::detail::requests::remove;
+    const auto all = sweeper.unanswered_keyed();
+    REQUIRE(all.size() == 3);
+    CHECK(std::get<deletes>(all[0]).path == "/k/a");
+    CHECK_FALSE(std::get<deletes>(all[0]).with_directory);
+    CHECK(std::get<deletes>(all[1]).with_directory);
+    CHECK(std::get<deletes>(all[2]).with_directory);
+}
+
 TEST_CASE("a lost delete is repeated after the reconnect, before the application's requests") {
     sweeper_stage s;
     s.remove("/a");

@@ -68,10 +68,11 @@ std::string text_of(const json::object& from, std::string_view member) {
 
 } // namespace
 
-metadata::metadata(std::string_view label)
+metadata::metadata(std::string_view label, bool sticky)
     : start_(json::serialize(
           json::value{{"host", host_name()}, {"pid", ::getpid()}, {"label", label}})) {
     start_.back() = ','; // at() adds the last members
+    if (sticky) start_ += "\"sticky\":true,";
 }
 
 metadata metadata::verbatim(std::string text) {
@@ -100,6 +101,14 @@ void read_metadata(std::string_view data, contender& out) {
     out.since = read_iso8601(text_of(*object, "time"));
     const auto* const pid = object->if_contains("pid");
     if (pid && pid->is_int64()) out.pid = pid->get_int64();
+}
+
+bool says_sticky(std::string_view data) {
+    boost::system::error_code malformed;
+    const auto value = json::parse(data, malformed);
+    const auto* const object = malformed ? nullptr : value.if_object();
+    const auto* const member = object ? object->if_contains("sticky") : nullptr;
+    return member && member->is_bool() && member->get_bool();
 }
 
 } // namespace paddock::detail

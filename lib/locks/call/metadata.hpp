@@ -12,12 +12,15 @@ namespace paddock::detail {
 /// members host, pid, label and time (ISO 8601, UTC). kazoo decodes it as text; Curator ignores it.
 class metadata {
 public:
-    explicit metadata(std::string_view label);
+    /// `sticky`: says so, because the node may stay although its lock is free.
+    explicit metadata(std::string_view label, bool sticky = false);
     /// The data is exactly this text.
     static metadata verbatim(std::string text);
     std::string at(std::chrono::system_clock::time_point now) const;
     /// With an additional member, id, which makes the data unique.
     std::string at(std::chrono::system_clock::time_point now, std::string_view id) const;
+
+    friend bool operator==(const metadata&, const metadata&) = default;
 
 private:
     metadata() = default;
@@ -28,5 +31,8 @@ private:
 
 /// Fills in the members that the data contains, if paddock wrote it; other data has no effect.
 void read_metadata(std::string_view data, contender& out);
+
+/// Whether it is the data of a sticky lock's node.
+bool says_sticky(std::string_view data);
 
 } // namespace paddock::detail

@@ -69,6 +69,7 @@ void node_hold::start_transaction(handler<void(error_code, std::vector<operation
     const request what = requests::multi{std::move(steps)};
     if (const auto problem = fault(*core_, what)) return c->refuse(problem);
     c->on_answer = [held, path, first](const native::reply& r) -> error_code {
+        --held->unsettled_;
         const auto problem = zookeeper_error(r.rc);
         const bool ours = r.refused_step >= 0 && static_cast<std::size_t>(r.refused_step) < first;
         if (problem != zk_errc::no_node || !ours) return problem;
@@ -80,7 +81,11 @@ void node_hold::start_transaction(handler<void(error_code, std::vector<operation
         [held, first](const native::reply& r) {
             return std::tuple(without(held->core_->root(), r.results.subspan(first)));
         },
-        [held] { return held->valid() ? error_code() : error_code(errc::lock_lost); });
+        [held] {
+            if (!held->valid()) return error_code(errc::lock_lost);
+            ++held->unsettled_; // until an answer comes, which a lost connection may prevent
+            return error_code();
+        });
 }
 
 } // namespace paddock::detail

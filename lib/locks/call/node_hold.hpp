@@ -32,6 +32,9 @@ public:
     // Strand only.
     /// The hold shares the lock from now on, with this node.
     void downgraded(const std::string& full_path);
+    /// Whether its nodes may belong to the next hold: it was valid until its release, and none of
+    /// its transactions can be executed later.
+    bool passable() const noexcept { return reason() == errc::released && unsettled_ == 0; }
 
 private:
     void on_lapse() override { end(errc::lease_lapsed); }
@@ -46,6 +49,7 @@ private:
     std::string full_path_;
     std::string shared_path_; ///< after a downgrade
     std::vector<std::string> more_nodes_;
+    int unsettled_ = 0; ///< transactions whose outcome is not known
 };
 
 } // namespace paddock::detail

@@ -10,6 +10,7 @@
 
 #include <paddock/client.hpp>
 
+#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,14 @@ void check_name(std::string_view name) {
         throw bad_argument("mutex path or name", "is longer than 512 bytes");
 }
 
+void check_sticky(const mutex_options& options) {
+    if (options.max_local_handoffs > 1'000'000)
+        throw bad_argument("mutex_options::max_local_handoffs", "is larger than 1000000");
+    if (options.linger.count() < 0) throw bad_argument("mutex_options::linger", "is negative");
+    if (options.linger > std::chrono::minutes(1))
+        throw bad_argument("mutex_options::linger", "is longer than a minute");
+}
+
 rules::style style_of(const mutex_options& options) {
     if (options.naming == naming::curator) return rules::style::curator;
     if (options.name != "lock")
@@ -42,19 +51,23 @@ std::shared_ptr<const fair_lock> make_fair_lock(const client& zk, std::string_vi
     check_name(options.name);
     check_node("mutex_options", options.acl, options.label);
     check_hold_limit("mutex_options", options.hold_limit);
+    check_sticky(options);
+    const rules::sticky_terms sticky{options.max_local_handoffs, options.linger};
+    const bool is_sticky = options.max_local_handoffs > 0 || options.linger.count() > 0;
     const auto& core = core_of(zk);
     return std::make_shared<fair_lock>(fair_lock{.client = core,
                                                  .directory = rules::below(core->root(), path),
                                                  .names = rules::naming(options.name),
                                                  .style = style_of(options),
-                                                 .data = metadata(options.label),
+                                                 .data = metadata(options.label, is_sticky),
                                                  .acl = std::move(options.acl),
                                                  .persistent_parents = options.persistent_parents,
                                                  .sync_first = options.sync_first,
                                                  .revocable = options.revocable,
                                                  .on_expiry = options.on_expiry,
                                                  .on_over_budget = options.on_over_budget,
-                                                 .hold_limit = options.hold_limit});
+                                                 .hold_limit = options.hold_limit,
+                                                 .sticky = sticky});
 }
 
 std::shared_ptr<const fair_lock> make_fair_lock(const client& zk, std::string_view path,
@@ -84,7 +97,8 @@ entry_terms terms_of(const fair_lock& lock, rules::role as, bool immediate) {
     return {.rules = {.as = as,
                       .names = lock.style,
                       .immediate = immediate,
-                      .fail_on_expiry = lock.on_expiry == on_expiry::fail},
+                      .fail_on_expiry = lock.on_expiry == on_expiry::fail,
+                      .own_directory = lock.own_directory},
             .fail_over_budget = lock.on_over_budget == on_over_budget::fail,
             .persistent_parents = lock.persistent_parents,
             .acl = lock.acl,

@@ -3,6 +3,7 @@
 #include "locks/call/metadata.hpp"
 #include "queue/lock_queue.hpp"
 #include "rules/names.hpp"
+#include "rules/sticky.hpp"
 #include "session/core.hpp"
 #include "support/function.hpp"
 
@@ -34,6 +35,12 @@ struct fair_lock {
     paddock::on_expiry on_expiry = paddock::on_expiry::requeue;
     paddock::on_over_budget on_over_budget = paddock::on_over_budget::wait;
     paddock::hold_limit hold_limit;
+    bool own_directory = false; ///< see rules::own_directories
+    rules::sticky_terms sticky{};
+
+    bool is_sticky() const noexcept {
+        return sticky.max_local_handoffs > 0 || sticky.linger.count() > 0;
+    }
 };
 
 /// Makes the description of a mutex or recursive_mutex; throws for invalid arguments.

@@ -42,6 +42,7 @@ public:
 protected:
     using node_call::node_call;
 
+    bool is_followed() const noexcept { return follower_ != nullptr; }
     /// Called by join() first.
     void enter(const fair_lock& lock);
 

@@ -2,10 +2,18 @@
 
 #include "locks/fair/contenders.hpp"
 #include "locks/fair/ticket_state.hpp"
+#include "locks/sticky/only_sticky.hpp"
+#include "locks/sticky/sticky_lines.hpp"
 
+#include <chrono>
 #include <utility>
 
 namespace paddock::detail {
+
+namespace {
+/// For a try_lock, which waits no longer for a client that lets the lock linger.
+constexpr std::chrono::milliseconds time_to_give_back{100};
+} // namespace
 
 mutex_call::mutex_call(std::shared_ptr<const fair_lock> what, handler<void(error_code, guard)>&& h,
                        kind how, rules::role as, std::shared_ptr<reservation> reserved)
@@ -14,7 +22,14 @@ mutex_call::mutex_call(std::shared_ptr<const fair_lock> what, handler<void(error
     , as_(as)
     , reservation_(std::move(reserved)) {}
 
+/// A ticket shows its position in the queue, and lock_all has room for its own nodes.
+bool mutex_call::sticky() const noexcept {
+    return lock_->is_sticky() && !is_followed() && !reservation_;
+}
+
 void mutex_call::join() {
+    if (immediate()) end_lingering_of_others();
+    if (sticky()) return join_line();
     enter(*lock_);
     if (!immediate()) return join_queue();
     check_if_free(lock_, queue_, as_, [self = self()](error_code why, bool free) {
@@ -23,6 +38,46 @@ void mutex_call::join() {
             self->failed(why);
         else if (free)
             self->join_queue();
+        else
+            self->given_up();
+    });
+}
+
+/// Of this client: the others hear of a contender.
+void mutex_call::end_lingering_of_others() {
+    auto& lines = lock_->client->use<sticky_lines>();
+    lines.end_lingering(lock_->directory, sticky() ? lines.find(lock_) : nullptr);
+}
+
+void mutex_call::join_line() {
+    if (immediate() && lock_->client->state() != client_state::connected)
+        return failed(errc::not_connected);
+    line_ = lock_->client->use<sticky_lines>().find(lock_);
+    if (!immediate() || (line_ && !line_->idle())) return join_line_now(immediate());
+    check_if_free(lock_, queue_of(*lock_), as_, [self = self()](error_code why, bool free) {
+        if (!self->open()) return;
+        if (why)
+            self->failed(why);
+        else if (free)
+            self->join_line_now(true);
+        else
+            self->queue_if_only_sticky();
+    });
+}
+
+void mutex_call::join_line_now(bool immediate) {
+    line_ = lock_->client->use<sticky_lines>().get(lock_);
+    key_ = line_->next_id(); // it may be granted the lock at once
+    line_->join(key_, self(), immediate);
+}
+
+/// The lock may be free for its node's client only; another contender makes that release it.
+void mutex_call::queue_if_only_sticky() {
+    end_after(time_to_give_back);
+    when_only_sticky(lock_, [self = self()](bool only) {
+        if (!self->open()) return;
+        if (only)
+            self->join_line_now(false);
         else
             self->given_up();
     });
@@ -39,7 +94,7 @@ void mutex_call::granted(const std::string& path, const fencing_token& token) {
     const auto held =
         std::make_shared<node_hold>(lock_->client, self(), path, token,
                                     lock_->names.has_shared() && as_ == rules::role::exclusive);
-    held->limit(lock_->hold_limit, lock_->client->env().now());
+    held->limit(lock_->hold_limit, held->granted_at());
     hold_ = held;
     finish({}, access::make<guard>(held));
 }
@@ -74,8 +129,23 @@ void mutex_call::downgrade_refused(error_code why) {
     if (const auto held = hold_.lock()) held->downgrade_refused(why);
 }
 
+void mutex_call::release() {
+    if (!line_) return queue_->release(key_);
+    const auto held = hold_.lock();
+    line_->release(key_, held && held->passable());
+}
+
+bool mutex_call::known_blocked() const {
+    if (line_) return line_->known_blocked();
+    return queue_ && queue_->known_blocked(key_, as_);
+}
+
 void mutex_call::abandoned() {
-    if (key_ != 0) queue_->quit(key_);
+    if (key_ == 0) return;
+    if (line_)
+        line_->quit(key_);
+    else
+        queue_->quit(key_);
 }
 
 void enqueue(std::shared_ptr<const fair_lock> lock, handler<void(error_code, ticket)> h,

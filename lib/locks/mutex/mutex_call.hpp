@@ -2,6 +2,7 @@
 
 #include "locks/fair/fair_lock.hpp"
 #include "locks/fair/queue_call.hpp"
+#include "locks/sticky/sticky_line.hpp"
 #include "session/reservation.hpp"
 
 #include <paddock/guard.hpp>
@@ -28,7 +29,7 @@ public:
     void downgraded(const std::string& path) override;
     void downgrade_refused(error_code why) override;
 
-    void release() override { queue_->release(key_); }
+    void release() override;
     void downgrade() override;
     void when_deleted(unique_function<void(error_code)> deleted) override;
     void find_holder(handler<void(error_code, std::optional<contender>)> h) const override;
@@ -38,13 +39,19 @@ private:
         return std::static_pointer_cast<mutex_call>(shared_from_this());
     }
     void join() override;
+    bool sticky() const noexcept;
+    void end_lingering_of_others();
+    void join_line();
+    void join_line_now(bool immediate);
+    void queue_if_only_sticky();
     void join_queue();
     void abandoned() override;
-    bool known_blocked() const override { return queue_ && queue_->known_blocked(key_, as_); }
+    bool known_blocked() const override;
 
     std::shared_ptr<const fair_lock> lock_;
     rules::role as_;
     std::shared_ptr<reservation> reservation_;
+    std::shared_ptr<sticky_line> line_; ///< of a sticky lock; key_ is the waiter's in it
     std::weak_ptr<node_hold> hold_;
 };
 

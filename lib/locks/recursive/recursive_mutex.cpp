@@ -1,6 +1,7 @@
 #include "locks/fair/contenders.hpp"
 #include "locks/fair/fair_lock.hpp"
 #include "locks/recursive/recursive_call.hpp"
+#include "support/argument.hpp"
 
 #include <paddock/recursive_mutex.hpp>
 
@@ -14,6 +15,14 @@ namespace {
 
 std::atomic<std::uint64_t> last_owner{0};
 
+mutex_options not_sticky(mutex_options options) {
+    if (options.max_local_handoffs > 0)
+        throw bad_argument("mutex_options::max_local_handoffs", "is not for a recursive_mutex");
+    if (options.linger.count() != 0)
+        throw bad_argument("mutex_options::linger", "is not for a recursive_mutex");
+    return options;
+}
+
 void start(detail::handler<void(error_code, guard)>&& h,
            std::shared_ptr<detail::recursive_lock> what, owner by, detail::recursive_call::kind how,
            std::optional<std::chrono::nanoseconds> limit) {
@@ -25,8 +34,8 @@ void start(detail::handler<void(error_code, guard)>&& h,
 owner::owner() noexcept : id_(++last_owner) {}
 
 recursive_mutex::recursive_mutex(const client& zk, std::string_view path, mutex_options options)
-    : impl_(std::make_shared<detail::recursive_lock>(
-          detail::recursive_lock{detail::make_fair_lock(zk, path, std::move(options))})) {}
+    : impl_(std::make_shared<detail::recursive_lock>(detail::recursive_lock{
+          detail::make_fair_lock(zk, path, not_sticky(std::move(options)))})) {}
 
 recursive_mutex::recursive_mutex(const client& zk, std::string_view path)
     : recursive_mutex(zk, path, mutex_options()) {}

@@ -159,6 +159,10 @@ private:
         must(!zk.find(one.node) && !zk.find(one.next), "lost what it still has", one.node);
     }
     void carry_out(std::size_t, const queue_act::out& a) { out(a.key); }
+    // Its locks have no keys.
+    void carry_out(std::size_t, const queue_act::directory_refused&) {}
+    void carry_out(std::size_t, const queue_act::directory_shared&) {}
+    void carry_out(std::size_t, const queue_act::directory_left&) {}
 
     // Checks.
     bool in_use(const std::string& name) const override {

@@ -36,8 +36,8 @@ struct state_of_rules {
                      blocker_reads, entries_in_table, creating, waiting, unlisted, unknown_creates,
                      holders, reported_stuck, outside_holds, outside_since, now, connected,
                      listing_in_flight, listing_wanted, listings_sent, own_losses, making_parents,
-                     pausing, lease_fit, awaiting_lease, warned, watch_first, show_positions,
-                     actions] = of;
+                     pausing, directory_free, own_directory, perhaps_made, keyed, shared_reported,
+                     lease_fit, awaiting_lease, warned, watch_first, show_positions, actions] = of;
         out.add(contenders.size(), table.size(), deleted.size(), blocker_reads.size());
         for (const auto& [key, one] : contenders)
             see(one, listings_sent, own_losses, out);
@@ -57,8 +57,9 @@ struct state_of_rules {
             out.name(name), out.add(count);
         out.add(entries_in_table, creating, waiting, unlisted, unknown_creates, holders,
                 reported_stuck, outside_holds, connected, listing_in_flight, listing_wanted,
-                making_parents, pausing, lease_fit, awaiting_lease, warned, watch_first,
-                show_positions, actions.size());
+                making_parents, pausing, directory_free, own_directory, perhaps_made, keyed,
+                shared_reported, lease_fit, awaiting_lease, warned, watch_first, show_positions,
+                actions.size());
     }
 
     static void see(const permits& of, std::uint64_t scope, shape& out) {
@@ -125,10 +126,11 @@ private:
     /// Of the counters only the differences matter.
     static void see(const queue::contender& of, std::uint64_t listings_sent,
                     std::uint64_t own_losses, shape& out) {
-        const auto& [key, how, reported_stuck, since, id, at, quitting, listed, revoke_requested,
-                     own_watch, losses_when_armed, downgrade_id, first_listing, czxid, node] = of;
-        out.add(key, how.as, reported_stuck, at, quitting, listed, revoke_requested, own_watch,
-                losses_when_armed == own_losses, first_listing > listings_sent);
+        const auto& [key, how, reported_stuck, since, id, at, quitting, listed, with_directory,
+                     revoke_requested, own_watch, losses_when_armed, downgrade_id, first_listing,
+                     czxid, node] = of;
+        out.add(key, how.as, reported_stuck, at, quitting, listed, with_directory, revoke_requested,
+                own_watch, losses_when_armed == own_losses, first_listing > listings_sent);
         out.put(shape::node, id);
         out.put(shape::node, downgrade_id);
         out.put(shape::zxid, czxid);

@@ -1,0 +1,109 @@
+#pragma once
+
+#include "locks/fair/fair_lock.hpp"
+#include "queue/lock_queue.hpp"
+#include "rules/sticky.hpp"
+#include "session/lease.hpp"
+#include "session/rearming_watch.hpp"
+#include "session/stuck_monitor.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace paddock::detail {
+
+class sticky_lines;
+
+/// The calls of one client that wait for one sticky lock. One contender of the lock's queue stands
+/// for all of them; rules::sticky decides how long its node stays. Strand only.
+class sticky_line final : public queue_user,
+                          public lease_user,
+                          public std::enable_shared_from_this<sticky_line> {
+public:
+    using waiter_id = rules::sticky::waiter_id;
+
+    sticky_line(sticky_lines& lines, std::shared_ptr<const fair_lock> lock);
+
+    /// Whether calls of this lock wait in this line.
+    bool serves(const std::shared_ptr<const fair_lock>& lock) const;
+
+    /// Each waiter is told, perhaps from within: either failed() or given_up(), and then nothing
+    /// more, or granted() and later perhaps lost().
+    void join(waiter_id who, std::shared_ptr<queue_user> user, bool immediate);
+    /// A waiter that is not granted leaves.
+    void quit(waiter_id who);
+    /// A granted waiter gives the lock back. `passable`: the next one may have the same node.
+    void release(waiter_id who, bool passable);
+
+    waiter_id next_id() noexcept { return ++last_id_; }
+    const std::shared_ptr<lock_queue>& queue() const noexcept { return queue_; }
+    const std::string& directory() const noexcept { return lock_->directory; }
+    /// Without a contender, so that a free lock is free for all.
+    bool idle() const noexcept { return rules_.idle(); }
+    /// Without anything that could still concern it.
+    bool over() const noexcept { return idle() && !(watch_ && watch_->waiting()); }
+    /// Whether another contender, or a local holder, is before a waiter of this line.
+    bool known_blocked() const;
+
+    void end_lingering();
+    /// The room in the client's budgets has changed.
+    void look_at_room();
+    void on_connected();
+    void on_suspended();
+    void on_closed(error_code why);
+
+    // From the queue.
+    void granted(const std::string& path, const fencing_token& token) override;
+    void given_up() override;
+    void failed(error_code why) override;
+    void lost(error_code why) override;
+    void revoke_requested() override;
+
+    void on_lapse() override;
+
+private:
+    using action = rules::sticky::action;
+
+    template <typename Event, typename... Args>
+    void report(Event event, Args... args);
+    void carry_out();
+    void carry_out(const action& a);
+    void join_queue(bool immediate);
+    void watch();
+    void listed(std::uint64_t look, watch_table::waiter_id waiter, int code,
+                const std::vector<std::string>& names);
+    void keep(boot_clock::time_point until);
+    unique_function<void()> stuck_report();
+    std::shared_ptr<queue_user> take_waiter(waiter_id who);
+
+    sticky_lines& lines_;
+    core& core_;
+    const std::shared_ptr<const fair_lock> lock_;
+    const std::shared_ptr<lock_queue> queue_;
+    rules::sticky rules_;
+    std::unordered_map<waiter_id, std::shared_ptr<queue_user>> waiters_;
+    waiter_id last_id_ = 0;
+    rules::contender_key key_ = 0; ///< of the contender
+    error_code failure_;           ///< of the waiters that fail now
+
+    // The granted contender.
+    std::string path_;
+    fencing_token token_;
+    std::shared_ptr<const lease_term> term_; ///< in which it was granted
+    waiter_id holder_id_ = 0;
+    std::shared_ptr<queue_user> holder_;
+
+    std::shared_ptr<rearming_watch> watch_;
+    std::uint64_t looks_ = 0; ///< the number of the last listing
+    bool unseen_ = false;     ///< the last answered one has not shown the node
+    std::unique_ptr<timer> timer_;
+    stuck_monitor stuck_;
+    bool timer_armed_ = false;
+    bool carrying_out_ = false;
+    std::vector<action> actions_;
+};
+
+} // namespace paddock::detail

@@ -1,0 +1,122 @@
+#include "session/own_directories.hpp"
+
+#include "rules/outcome.hpp"
+
+#include <paddock/error.hpp>
+
+#include <utility>
+
+namespace paddock::detail {
+
+namespace {
+
+/// At one time, so that they do not delay locks.
+constexpr std::size_t most_visits = 32;
+
+using found = rules::own_directories::found;
+
+request delete_of(const std::string& directory) {
+    return requests::remove{directory, rules::own_directory_version};
+}
+
+bool has_own_data(const native::reply& data) {
+    return data.value == rules::own_directory_data &&
+           data.stat->version == rules::own_directory_version;
+}
+
+found found_by_delete(int code) {
+    if (!rules::agreed(code)) return found::no_answer;
+    switch (static_cast<zk_errc>(code)) {
+    case zk_errc::not_empty:
+        return found::in_use;
+    case zk_errc::no_auth:
+    case zk_errc::bad_version:
+        return found::foreign;
+    default:
+        return found::nothing;
+    }
+}
+
+} // namespace
+
+void own_directories::refused(std::string_view directory, int code) {
+    if (static_cast<zk_errc>(code) == zk_errc::no_auth)
+        rules_.refused(directory);
+    else if (rules_.shared(directory, env_.now()) &&
+             static_cast<zk_errc>(code) == zk_errc::node_exists)
+        recognise(directory);
+}
+
+void own_directories::left(std::string_view directory, rules::made_here made) {
+    rules_.left(directory, made, env_.now());
+    arm();
+}
+
+void own_directories::recognise(std::string_view directory) {
+    if (!connected_) return;
+    dispatcher_.submit(lane::lock_work, requests::get{std::string(directory)},
+                       [this, directory = std::string(directory)](const native::reply& reply) {
+                           if (reply.rc == native::code::ok && has_own_data(reply))
+                               rules_.recognised(directory);
+                       });
+}
+
+void own_directories::on_connected() {
+    connected_ = true;
+    arm();
+}
+
+void own_directories::on_session_ended() {
+    connected_ = false;
+    rules_.session_ended();
+}
+
+std::vector<request> own_directories::close() {
+    timer_.reset();
+    connected_ = false;
+    std::vector<request> deletes;
+    for (const auto& directory : rules_.close())
+        deletes.push_back(delete_of(directory));
+    return deletes;
+}
+
+void own_directories::arm() {
+    const auto next = rules_.next_visit();
+    if (!next || !connected_ || under_way_ >= most_visits) return;
+    if (!timer_) timer_ = env_.make_timer();
+    timer_->arm(*next, [this] { visit_due(); });
+}
+
+void own_directories::visit_due() {
+    if (!connected_) return;
+    for (const auto& directory : rules_.take_due(env_.now(), most_visits - under_way_))
+        visit(directory);
+    arm();
+}
+
+void own_directories::visit(const std::string& directory) {
+    ++under_way_;
+    dispatcher_.submit(lane::lock_work, requests::get{directory},
+                       [this, directory](const native::reply& reply) { seen(directory, reply); });
+}
+
+void own_directories::seen(const std::string& directory, const native::reply& reply) {
+    const auto result = rules::judge(rules::request_kind::look, reply.rc);
+    if (result == rules::outcome::missing) return visited(directory, found::nothing);
+    if (result == rules::outcome::refused) return visited(directory, found::foreign);
+    if (result != rules::outcome::done) return visited(directory, found::no_answer);
+    if (!has_own_data(reply)) return visited(directory, found::foreign);
+    if (reply.stat->num_children > 0) return visited(directory, found::in_use);
+    dispatcher_.submit(lane::lock_work, delete_of(directory),
+                       [this, directory](const native::reply& answer) {
+                           visited(directory, found_by_delete(answer.rc));
+                       });
+}
+
+void own_directories::visited(const std::string& directory, found what) {
+    --under_way_;
+    rules_.visited(directory, what, env_.now());
+    arm();
+}
+
+} // namespace paddock::detail

@@ -1,0 +1,142 @@
+// How long a client whose hold has ended lets others ask for the lock first.
+
+#include "redis/rules/attempt.hpp"
+#include "redis/rules/pace.hpp"
+#include "support/redis_stage.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace paddock;
+using namespace paddock::test;
+using redis::rules::pace;
+
+namespace {
+
+constexpr auto trip = 1ms;
+
+/// An attempt, behind a yield, is granted: nobody has used it.
+void waste_yields(pace& one) {
+    for (int n = 0; n < 4; ++n) {
+        CHECK(one.yield(1ms, trip) == 10ms);
+        one.granted();
+    }
+}
+
+void be_refused(pace& one) {
+    redis::rules::attempt failed({true}, false, redis::rules::lock_timing(30s), 5s);
+    failed.start();
+    redis::rules::answer said;
+    said.what = redis::rules::answer::kind::taken;
+    said.left = 1s;
+    failed.answered(0, said, boot_clock::time_point(1s), boot_clock::time_point(1s));
+    one.after(failed, trip, 0);
+}
+
+} // namespace
+
+TEST_CASE("rivals may ask first for an eighth of the hold, some round trips at least") {
+    pace one(30s);
+    CHECK(one.yield(0ms, trip) == 10ms);
+    CHECK(one.yield(600ms, trip) == 75ms);
+    CHECK(one.yield(600ms, 15ms) == 75ms);
+    CHECK(one.yield(600ms, 40ms) == 160ms);
+    CHECK(one.yield(1h, trip) == 250ms);
+    CHECK(one.yield(1h, 100ms) == 400ms);
+}
+
+TEST_CASE("rivals that never ask cost an eighth of the holds, and no more") {
+    pace one(30s);
+    waste_yields(one);
+    boot_clock::duration all{};
+    for (int n = 0; n < 1000; ++n) {
+        all += one.yield(1ms, trip);
+        one.granted();
+    }
+    CHECK(all > 100ms);
+    CHECK(all <= 125ms);
+    CHECK(one.yield(600ms, trip) >= 75ms); // as before
+}
+
+TEST_CASE("rivals of which one asks again are let ask after each hold") {
+    pace one(30s);
+    waste_yields(one);
+    REQUIRE(one.yield(1ms, trip) == 0ms);
+    SUBCASE("it had the lock") { one.rival_had_it(); }
+    SUBCASE("it has the lock") { be_refused(one); }
+    waste_yields(one);
+    CHECK(one.yield(1ms, trip) == 0ms);
+}
+
+TEST_CASE("a yield that a rival has used is not counted") {
+    pace one(30s);
+    for (int n = 0; n < 20; ++n) {
+        CHECK(one.yield(1ms, trip) == 10ms);
+        one.rival_had_it();
+        one.granted();
+    }
+}
+
+namespace {
+
+/// Another client listens to the lock 0, and is known to do so: by the answer to a release.
+struct rival_stage : redis_stage {
+    rival_stage() { hold(0ms); }
+
+    void hold(boot_clock::duration time) {
+        const auto call = ask(lock(0));
+        serve();
+        grant();
+        REQUIRE(call->done());
+        env->advance(time);
+        held(call) = guard();
+        serve();
+        confirm_release(2);
+    }
+    bool asks_within(boot_clock::duration time) {
+        const auto before = attempts.size();
+        env->advance(time);
+        serve();
+        return attempts.size() > before;
+    }
+};
+
+} // namespace
+
+TEST_CASE_FIXTURE(rival_stage, "a client that locks again asks when its rivals could ask") {
+    hold(800ms);
+    const auto call = ask(lock(0));
+    serve();
+    CHECK_FALSE(asks_within(99ms));
+    SUBCASE("nobody has asked") { CHECK(asks_within(1ms)); }
+    SUBCASE("one has had the lock") {
+        let_listen();
+        const auto before = attempts.size();
+        tell_of_release("0");
+        CHECK(attempts.size() == before + 1);
+    }
+}
+
+TEST_CASE_FIXTURE(rival_stage, "a call that gives up does not help the next one") {
+    hold(800ms);
+    const auto call = ask_for(lock(0), 10ms);
+    serve();
+    CHECK_FALSE(asks_within(10ms));
+    REQUIRE(call->done());
+    const auto next = ask(lock(0));
+    serve();
+    CHECK_FALSE(asks_within(89ms));
+    CHECK(asks_within(1ms));
+}
+
+TEST_CASE_FIXTURE(rival_stage, "a rival that stands still does not slow every release down") {
+    for (int n = 0; n < 4; ++n) {
+        hold(0ms);
+        env->advance(10ms);
+    }
+    hold(0ms);
+    const auto call = ask(lock(0));
+    serve();
+    CHECK(attempts.size() == 7);
+}
