@@ -38,7 +38,7 @@ public:
         from.requests_ += requests_;
         from.bytes_ += bytes_;
         if (by_ != answered_by::server) ++from.leader_requests_;
-        if (writes_) ++from.writes_[static_cast<std::size_t>(which_)];
+        if (writes_) ++from.of(which_).writes;
         from.in_flight_.push_back(*this);
     }
     ~sent_request() override {
@@ -80,7 +80,7 @@ private:
         if (!from) return nullptr;
         unlink();
         if (by_ != answered_by::server) --from->leader_requests_;
-        if (writes_) --from->writes_[static_cast<std::size_t>(which_)];
+        if (writes_) --from->of(which_).writes;
         from->requests_ -= requests_;
         from->bytes_ -= bytes_;
         return from;
@@ -107,7 +107,7 @@ void dispatcher::submit(lane which, std::shared_ptr<const request> what, answer 
     if (closed_) return answer_later(std::move(done), native::code::closing);
     if (which == lane::lock_work && !connection_)
         return answer_later(std::move(done), native::code::invalid_state);
-    of(which).push_back({std::move(what), std::move(done), std::move(still)});
+    of(which).waiting.push_back({std::move(what), std::move(done), std::move(still)});
     schedule_sending();
 }
 
@@ -129,7 +129,7 @@ void dispatcher::disconnect() {
 
 void dispatcher::end_session() {
     disconnect();
-    of(lane::urgent).clear(); // deletes and heartbeats of the ended session
+    of(lane::urgent).waiting.clear(); // deletes and heartbeats of the ended session
     places_.clear();
 }
 
@@ -160,13 +160,20 @@ void dispatcher::send_lanes(when how) {
     }
 }
 
-/// While several writes are under way, the next batch gets more nodes if it waits for an answer.
+/// While several writes are under way, the next batch gets more nodes if it waits for an answer:
+/// unless another one waits that cannot join it, as in a crowd at one lock.
 bool dispatcher::should_grow(lane which) const {
-    const auto& waiting = queues_[static_cast<std::size_t>(which)];
-    if (writes_[static_cast<std::size_t>(which)] < most_writes || waiting.empty()) return false;
+    const auto& [waiting, writes] = of(which);
+    if (writes < most_writes || waiting.empty() || waiting.size() >= batch::most_nodes)
+        return false;
     const auto& first = waiting.front();
-    return waiting.size() < batch::most_nodes && !first.alone &&
-           batch(places_, window_.batch_bytes, batch::most_nodes).fits(*first.what);
+    batch together(places_, window_.batch_bytes, batch::most_nodes);
+    if (first.alone || !together.fits(*first.what)) return false;
+    together.add(*first.what);
+    const auto other = std::find_if(waiting.begin() + 1, waiting.end(),
+                                    [](const auto& one) { return mergeable(*one.what); });
+    return other == waiting.end() ||
+           (!other->alone && same_kind(*first.what, *other->what) && together.fits(*other->what));
 }
 
 /// Whether there is room behind so many requests more than those in flight.
@@ -178,10 +185,10 @@ bool dispatcher::window_open(std::size_t more, std::size_t more_bytes) const noe
 /// Sends the first request of the lane, with those that can be merged with it. Returns whether the
 /// lane had a request.
 bool dispatcher::send_first(lane which) {
-    if (of(which).empty()) return false;
+    if (of(which).waiting.empty()) return false;
     queued_requests parts;
-    parts.push_back(std::move(of(which).front()));
-    of(which).pop_front();
+    parts.push_back(std::move(of(which).waiting.front()));
+    of(which).waiting.pop_front();
     if (parts.front().still && !parts.front().still()) {
         answer_later(std::move(parts.front().done), native::code::invalid_state);
         return true;
@@ -201,7 +208,7 @@ bool dispatcher::send_first(lane which) {
 /// request to send.
 std::shared_ptr<const request> dispatcher::merge_waiting(lane which, queued_requests& parts) {
     auto first = parts.front().what;
-    auto& waiting = of(which);
+    auto& waiting = of(which).waiting;
     const auto end = std::min(waiting.size(), farthest_merged);
     const auto begin = waiting.begin();
     const auto mergeable = [&](const queued_request& one) {
@@ -288,13 +295,13 @@ void dispatcher::send_alone(lane which, queued_request part) {
         for (auto& one : in_flight_)
             static_cast<sent_request&>(one).outdate(directory_of(*part.what));
     part.alone = true;
-    of(which).push_front(std::move(part));
+    of(which).waiting.push_front(std::move(part));
 }
 
 /// Sends an outdated listing again, behind the nodes that it must show.
 void dispatcher::repeat(queued_request listing) {
     if (!connection_) return answer_later(std::move(listing.done), native::code::invalid_state);
-    of(lane::lock_work).push_back(std::move(listing));
+    of(lane::lock_work).waiting.push_back(std::move(listing));
 }
 
 void dispatcher::learn(const request& what, int code) {
@@ -309,7 +316,7 @@ void dispatcher::learn(const request& what, int code) {
 }
 
 void dispatcher::refuse(lane which, int code) {
-    for (auto& r : std::exchange(of(which), {}))
+    for (auto& r : std::exchange(of(which).waiting, {}))
         r.done(native::reply{.rc = code});
 }
 

@@ -113,13 +113,20 @@ private:
     struct list_hook : boost::intrusive::list_base_hook<
                            boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {};
     class sent_request;
-    using queue = std::deque<queued_request>;
     struct refusal {
         int code;
         answer done;
     };
 
-    queue& of(lane which) { return queues_[static_cast<std::size_t>(which)]; }
+    struct lane_state {
+        std::deque<queued_request> waiting;
+        std::size_t writes = 0; ///< nodes of locks, in flight
+    };
+
+    lane_state& of(lane which) noexcept { return lanes_[static_cast<std::size_t>(which)]; }
+    const lane_state& of(lane which) const noexcept {
+        return lanes_[static_cast<std::size_t>(which)];
+    }
     void schedule_sending();
     enum class when { now, worthwhile };
     void send_lanes(when how);
@@ -143,8 +150,7 @@ private:
     native::pump* connection_ = nullptr;
     bool sending_ = false;
     bool closed_ = false;
-    std::array<queue, 3> queues_;
-    std::array<std::size_t, 3> writes_{}; ///< of each lane, nodes of locks, in flight
+    std::array<lane_state, 3> lanes_;
     boost::intrusive::list<list_hook, boost::intrusive::constant_time_size<false>> in_flight_;
     std::size_t requests_ = 0; ///< requests of locks in flight
     std::size_t bytes_ = 0;

@@ -138,6 +138,20 @@ TEST_CASE("while four batches are in flight the next one grows, until one of the
         s.answer();
         CHECK(s.asked() == words{s.batch_of({"/4/x-", "/5/x-", "/6/x-"}, "/4"), "children /0"});
     }
+    SUBCASE("a crowd at one lock does not wait for company that cannot come") {
+        s.answer();
+        const words batch{s.batch_of({"/4/x-", "/5/x-", "/6/x-"}, "/4")};
+        CHECK(s.asked() == batch);
+        for (int n = 0; n < 3; ++n) {
+            s.create("/7/x-");
+            s.list("/7");
+            s.env->run();
+        }
+        CHECK(s.asked() == words{"create /7/x-", "children /7", "create /7/x-", "children /7"});
+        for (int n = 0; n < 3; ++n)
+            s.answer();
+        CHECK(s.asked() == words{"create /7/x-", "children /7"});
+    }
     SUBCASE("deletes do not wait for creates") {
         s.remove("/0/x-");
         CHECK(s.asked() == words{"remove /0/x-"});
