@@ -15,13 +15,16 @@ using namespace paddock::test;
 
 namespace {
 
-constexpr auto longest = 100ms;
+constexpr auto longest = 250ms * time_scale;
 
-mutex_options limited(std::chrono::milliseconds grace = 0ms) {
+mutex_options limited(std::chrono::milliseconds grace = 0ms,
+                      std::chrono::milliseconds time = longest) {
     mutex_options options;
-    options.hold_limit = {.longest = longest, .grace = grace};
+    options.hold_limit = {.longest = time, .grace = grace};
     return options;
 }
+/// For tests that do something else between the grant and the end of the hold.
+mutex_options long_limited() { return limited(0ms, 4 * longest); }
 
 template <class Options>
 std::string complaint(std::function<void(const Options&)> make, hold_limit limit) {
@@ -130,7 +133,7 @@ CO_TEST("run and with cancel the work after the longest time, and release the lo
 }
 
 CO_TEST("the run() of a set releases the locks whose longest time is over, and no others") {
-    scene s(executor, {}, limited());
+    scene s(executor, {}, long_limited());
     const mutex without(s.zk, s.path + "-without");
     const std::vector<mutex> both{s.lock, without};
     const guard_set all = co_await lock_all(both);
@@ -168,7 +171,8 @@ CO_TEST("after the grace the client releases the lock, although the guard exists
     scene s(executor);
     mutex limited_lock(s.zk, s.path, limited(50ms));
     const auto a = ask(limited_lock);
-    co_await granted(a);
+    co_await finished(a);
+    CHECK_FALSE(a->error);
     const auto b = ask(s.lock);
     co_await granted(b);
     CHECK_FALSE(held(a).valid());
@@ -181,7 +185,7 @@ CO_TEST("after the grace the client releases the lock, although the guard exists
 
 CO_TEST("every kind of lock has the limit") {
     scene s(executor);
-    const hold_limit limit{.longest = longest, .grace = {}};
+    const hold_limit limit = long_limited().hold_limit;
     shared_mutex_options shared_options;
     shared_options.hold_limit = limit;
     semaphore_options permit_options;
@@ -194,8 +198,8 @@ CO_TEST("every kind of lock has the limit") {
     const semaphore permits(s.zk, s.path + "-permits", 2, permit_options);
     const simple_mutex simple(s.zk, s.path + "-simple", simple_options);
     const election votes(s.zk, s.path + "-votes", election_options);
-    const recursive_mutex again(s.zk, s.path + "-again", limited());
-    const mutex fair(s.zk, s.path + "-fair", limited());
+    const recursive_mutex again(s.zk, s.path + "-again", long_limited());
+    const mutex fair(s.zk, s.path + "-fair", long_limited());
     const owner by;
     std::vector<guard> all;
     all.push_back(co_await shared.lock_shared());

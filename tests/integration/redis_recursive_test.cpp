@@ -58,7 +58,7 @@ CO_TEST("an owner relocks, and the last of its guards releases the lock") {
 }
 
 CO_TEST("the longest time of a hold counts from its own beginning") {
-    constexpr auto longest = 300ms * time_scale;
+    constexpr auto longest = 500ms * time_scale;
     redis_scene s(executor);
     redis::mutex_options options;
     options.hold_limit.longest = longest;
@@ -115,7 +115,7 @@ CO_TEST("calls of one owner that wait are granted together") {
 }
 
 CO_TEST("an owner with guards of a lost hold is told so, until they are gone") {
-    redis_scene s(executor, 1, new_servers(300ms));
+    redis_scene s(executor, 1, new_servers(1500ms * time_scale));
     const redis::recursive_mutex lock(s.client, s.name);
     const owner me, other;
     const auto first = ask(lock, me);

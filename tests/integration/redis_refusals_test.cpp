@@ -224,7 +224,7 @@ CO_TEST("a server that is busy with another's script is waited for") {
     co_await eventually([&] { return (*t.call())({"PING"}).text.starts_with("BUSY"); });
     const auto released = give_back(held(a));
     const auto b = ask(*t.theirs);
-    const auto now = ask_for(t.s->lock, 100ms);
+    const auto now = ask_for(t.s->lock, scaled(500ms));
     co_await finished(now);
     CHECK(now->error == errc::not_connected);
     CHECK_FALSE(released->done());
