@@ -135,6 +135,12 @@ public:
         error_code ignored;
         core_->socket.close(ignored);
     }
+    /// Not for the parent's connection in a forked child: the option is of both.
+    void abort() noexcept override {
+        error_code ignored;
+        if (core_->usable()) core_->socket.set_option(io_socket::linger(true, 0), ignored);
+        close();
+    }
 
 private:
     std::shared_ptr<stream_state> core_;

@@ -30,6 +30,9 @@ public:
     /// All of these bytes, or an error. True: they are written already, and nothing is called.
     virtual bool write(std::string bytes, done written) = 0;
     virtual void close() noexcept = 0;
+    /// As close(), but what has not arrived yet shall never arrive: the system would go on sending
+    /// it for a while, and behind what a later connection has sent.
+    virtual void abort() noexcept = 0;
 };
 
 } // namespace paddock

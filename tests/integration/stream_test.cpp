@@ -110,6 +110,26 @@ TEST_CASE_FIXTURE(two_ends, "a peer that resets the connection is an error to re
     CHECK(*written == asio::error::broken_pipe);
 }
 
+TEST_CASE_FIXTURE(two_ends, "what an aborted stream has written does not arrive any more") {
+    connect();
+    far.non_blocking(false);
+    far.set_option(asio::socket_base::receive_buffer_size(4096));
+    const std::string many(std::size_t(16) * 1024 * 1024, 'x'); // more than the system takes
+    near->write(many, [](error_code) {});
+    bool aborted = false;
+    SUBCASE("an abort") {
+        near->abort();
+        aborted = true;
+    }
+    SUBCASE("a close") { near->close(); }
+    std::string bytes(65536, ' ');
+    error_code error;
+    while (!error)
+        far.read_some(asio::buffer(bytes), error);
+    const error_code reset = asio::error::connection_reset, end = asio::error::eof;
+    CHECK(error == (aborted ? reset : end));
+}
+
 TEST_CASE_FIXTURE(two_ends, "a connection that is refused, and addresses that are none") {
     reserved_port silent;
     CHECK(connect_to("127.0.0.1", silent.number()) == asio::error::connection_refused);

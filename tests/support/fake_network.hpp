@@ -23,6 +23,7 @@ public:
         std::string address;
         std::uint16_t port = 0;
         bool open = true;
+        bool aborted = false;
         std::string written;             ///< until the test takes it
         std::vector<std::size_t> writes; ///< their sizes
         bool takes_bytes = true;         ///< writes end at once
@@ -84,6 +85,10 @@ private:
             return false;
         }
         void close() noexcept override { link_->open = false; }
+        void abort() noexcept override {
+            link_->aborted = true;
+            close();
+        }
 
     private:
         fake_network& network_;

@@ -175,6 +175,8 @@ void connection::on_time() {
 void connection::end(ending how, const std::string& why) {
     if (std::exchange(stage_, stage::ended) == stage::ended) return;
     timer_->cancel();
+    // A late request would set a key again that was released through the next connection.
+    if (stream_ && !open_.empty()) stream_->abort();
     stream_.reset();
     out_.clear();
     auto unanswered = std::exchange(open_, {});

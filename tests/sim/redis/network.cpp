@@ -190,6 +190,8 @@ public:
         return false;
     }
     void close() noexcept override { link_.close(); }
+    /// What is under way may arrive all the same.
+    void abort() noexcept override { close(); }
 
 private:
     redis_link& link_;
