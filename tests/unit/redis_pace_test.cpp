@@ -80,10 +80,8 @@ TEST_CASE("a yield that a rival has used is not counted") {
 
 namespace {
 
-/// Another client listens to the lock 0, and is known to do so: by the answer to a release.
-struct rival_stage : redis_stage {
-    rival_stage() { hold(0ms); }
-
+/// Another client listens to the lock 0; the answer to a release says so.
+struct listener_stage : redis_stage {
     void hold(boot_clock::duration time) {
         const auto call = ask(lock(0));
         serve();
@@ -102,7 +100,44 @@ struct rival_stage : redis_stage {
     }
 };
 
+/// The client knows it.
+struct rival_stage : listener_stage {
+    rival_stage() {
+        hold(0ms);
+        env->advance(10ms);
+    }
+};
+
 } // namespace
+
+TEST_CASE_FIXTURE(listener_stage, "the first release that rivals hear of lets them ask first") {
+    hold(800ms);
+    const auto call = ask(lock(0));
+    serve();
+    CHECK_FALSE(asks_within(99ms));
+    CHECK(asks_within(1ms));
+}
+
+TEST_CASE_FIXTURE(listener_stage, "so does the one behind sixteen holds of one client") {
+    std::vector<lock_call> calls;
+    for (int n = 0; n <= 16; ++n)
+        calls.push_back(ask(lock(0)));
+    serve();
+    env->advance(5ms); // a round trip
+    grant();
+    env->advance(800ms);
+    for (std::size_t n = 0; n < 16; ++n) {
+        REQUIRE(calls[n]->done());
+        held(calls[n]) = guard();
+        serve();
+    }
+    REQUIRE(releases.size() == 1);
+    CHECK_FALSE(asks_within(5ms));
+    confirm_release(2);
+    CHECK_FALSE(asks_within(99ms));
+    CHECK(asks_within(3ms)); // the hold was kept for 810 ms
+    CHECK_FALSE(calls[16]->done());
+}
 
 TEST_CASE_FIXTURE(rival_stage, "a client that locks again asks when its rivals could ask") {
     hold(800ms);

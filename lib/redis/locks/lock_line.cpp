@@ -342,8 +342,19 @@ void lock_line::release_begins(const key_holder& of) {
 
 void lock_line::release_ended(std::int64_t listeners) {
     --releases_;
+    const bool knew = others_listen_;
     others_listen_ = !core_.closed() && listeners > (listens_ ? 1 : 0);
+    const auto own = holder_.lock();
+    const bool may_yield =
+        (stage_ == stage::idle || stage_ == stage::yielding) && !(own && own->holds());
+    if (others_listen_ && !knew && may_yield) yield();
     settle();
+}
+
+/// Lets the clients that listen ask first.
+void lock_line::yield() {
+    const auto rest = pace_.yield(core_.now() - kept_since_, core_.round_trip());
+    if (rest > boot_clock::duration::zero()) sleep(rest, stage::yielding);
 }
 
 void lock_line::listen() {
