@@ -66,7 +66,7 @@ void lock_queue::quit(rules::contender_key key) {
     if (const auto turn = std::exchange(entry.budget_waiter, 0)) {
         core_.node_budget().stop_waiting(turn);
         entries_.erase(it);
-        return;
+        return after_actions();
     }
     report(&rules::queue::quit, key);
 }
@@ -98,6 +98,7 @@ void lock_queue::on_expired() {
 }
 
 void lock_queue::on_closed(error_code why) {
+    if (const auto unused = delete_unused_directory()) core_.send_last(*unused);
     delete_directory();
     end_rules();
     watches_.clear();
@@ -108,6 +109,13 @@ void lock_queue::on_closed(error_code why) {
         else
             entry.user->failed(why);
     }
+}
+
+/// ZooKeeper deletes only containers that have had a node. Version 0: nobody has written data
+/// there.
+std::optional<request> lock_queue::delete_unused_directory() {
+    if (!std::exchange(unused_directory_, false)) return {};
+    return requests::remove{.path = directory_, .version = 0};
 }
 
 /// The end of the session would delete the nodes, but not the directory that locks have made. The

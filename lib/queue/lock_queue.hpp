@@ -86,6 +86,7 @@ public:
 
     void on_expired();
     void on_closed(error_code why);
+    void directory_made() noexcept { unused_directory_ = !persistent_parents_; }
     void after_actions();
 
 private:
@@ -127,6 +128,7 @@ private:
     void carry_out(const rules::queue_act::directory_shared& a);
     void carry_out(const rules::queue_act::directory_left& a);
 
+    std::optional<request> delete_unused_directory();
     void delete_directory();
     std::string path_of(std::string_view name) const;
     std::optional<watch_table::waiter_id> set_watch(const std::string& name);
@@ -145,7 +147,8 @@ private:
     rules::contender_key last_key_ = 0;
     std::unordered_map<std::string, watch_table::waiter_id> watches_; ///< by node name
     bool persistent_parents_ = false;
-    bool keyed_ = false; ///< the directory of a key, which is deleted when it is empty
+    bool keyed_ = false;            ///< the directory of a key, which is deleted when it is empty
+    bool unused_directory_ = false; ///< a container of ours that has not had a node
     int observers_ = 0;
     int watching_first_ = 0;
 };

@@ -14,6 +14,9 @@ std::string lock_queue::lock_name() const {
 }
 
 void lock_queue::after_actions() {
+    if (entries_.empty())
+        if (auto unused = delete_unused_directory())
+            core_.dispatcher().submit(lane::urgent, std::move(*unused), [](const auto&) {});
     if (observers_ == 0) return;
     std::vector<std::shared_ptr<queue_user>> all;
     for (const auto& [key, entry] : entries_)
@@ -34,12 +37,14 @@ void lock_queue::carry_out(const rules::queue_act::create& a) {
             .mergeable = true,
             .with_directory = a.with_directory},
         [self = shared_from_this(), a](const native::reply& r) {
+            const auto result = rules::judge(rules::request_kind::create, r.rc);
+            const bool sure = result != rules::outcome::lost && result != rules::outcome::missing;
+            if (result == rules::outcome::done || !sure) self->unused_directory_ = false;
             self->report(&rules::queue::created, a.key, a.id,
-                         rules::queue::created_answer{
-                             .result = rules::judge(rules::request_kind::create, r.rc),
-                             .code = r.rc,
-                             .name = rules::name_of(r.value),
-                             .czxid = r.stat ? r.stat->czxid : 0});
+                         rules::queue::created_answer{.result = result,
+                                                      .code = r.rc,
+                                                      .name = rules::name_of(r.value),
+                                                      .czxid = r.stat ? r.stat->czxid : 0});
         },
         [this, key = a.key] { // the answer keeps the queue alive
             const auto it = entries_.find(key);

@@ -14,12 +14,12 @@ namespace {
 /// Creates the directory; if its parent is missing, creates the parent first, and so on. Another
 /// client may delete a new container in between; then it starts from that parent again.
 struct parent_creation : std::enable_shared_from_this<parent_creation> {
-    parent_creation(core& c, create_options h, unique_function<void(int)> d)
+    parent_creation(core& c, create_options h, unique_function<void(int, bool)> d)
         : client(c), how(std::move(h)), done(std::move(d)) {}
 
     core& client;
     create_options how;
-    unique_function<void(int)> done;
+    unique_function<void(int, bool)> done;
     std::vector<std::string>
         missing; ///< from the directory up; the next create is for the last one
 
@@ -34,11 +34,11 @@ struct parent_creation : std::enable_shared_from_this<parent_creation> {
         const auto result = static_cast<zk_errc>(code);
         if (code == 0 || result == zk_errc::node_exists) {
             missing.pop_back();
-            if (missing.empty()) return done(0);
+            if (missing.empty()) return done(0, code == 0);
         } else if (result == zk_errc::no_node && missing.back() != "/") {
             missing.emplace_back(rules::parent(missing.back()));
         } else {
-            return done(code);
+            return done(code, false);
         }
         step();
     }
@@ -47,7 +47,7 @@ struct parent_creation : std::enable_shared_from_this<parent_creation> {
 } // namespace
 
 void make_directory(core& client, const std::string& directory, bool persistent,
-                    unique_function<void(int)> done) {
+                    unique_function<void(int, bool)> done) {
     const auto mode = persistent ? create_mode::persistent : create_mode::container;
     const auto l = std::make_shared<parent_creation>(
         client, create_options{.mode = mode, .acl = open_acl(), .ttl = {}}, std::move(done));

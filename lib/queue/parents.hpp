@@ -10,8 +10,8 @@ class core;
 
 /// Creates a directory and the missing components of its path, as container or persistent nodes
 /// with an open access control list. Calls back with 0 when the directory exists, else with the
-/// error code.
+/// error code; `made`: it did not exist before.
 void make_directory(core& client, const std::string& directory, bool persistent,
-                    unique_function<void(int code)> done);
+                    unique_function<void(int code, bool made)> done);
 
 } // namespace paddock::detail

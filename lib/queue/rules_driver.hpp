@@ -39,6 +39,7 @@ inline error_code failure_of(rules::common_act::why reason, int code) {
 ///   - a carry_out() for each action that is not here, and `using rules_driver::carry_out`,
 ///   - self(), a shared pointer to itself,
 ///   - directory() and persistent_parents(), for make_parents,
+///   - directory_made(), if it wants to know that the directory is new,
 ///   - lock_name(), for the log, if its rules find contenders that wait for themselves,
 ///   - directory_free(), if its rules ask for that,
 ///   - after_actions(), if it has more to do after all actions.
@@ -87,7 +88,10 @@ protected:
     void carry_out(const rules::common_act::make_parents& a) {
         const std::string& directory = driver().directory();
         make_directory(core_, a.directory ? directory : std::string(rules::parent(directory)),
-                       driver().persistent_parents(), [self = driver().self()](int code) {
+                       driver().persistent_parents(),
+                       [self = driver().self(), a](int code, bool made) {
+                           if constexpr (requires(Driver & d) { d.directory_made(); })
+                               if (made && a.directory) self->directory_made();
                            const auto result = rules::judge(rules::request_kind::create, code);
                            self->report(&Rules::parents_made, result, code);
                        });

@@ -174,6 +174,23 @@ CO_TEST("when a cancellation meets the grant, either wins, and the next is serve
     race.check_both_have_won();
 }
 
+CO_TEST("a caller that leaves before its node exists leaves no directory") {
+    scene s(executor);
+    const auto directory = s.path + "/new";
+    mutex lock(s.zk, directory);
+    co_await s.zk.connect();
+    s.proxy.hold_from(direction::down, opcode::create_container, directory);
+    const auto a = ask(lock);
+    co_await eventually([&] { return s.proxy.waiting(direction::down) > 0; });
+    CHECK(s.direct.exists(directory));
+    a->cancel();
+    co_await finished(a);
+    s.proxy.release(direction::down);
+    co_await eventually([&] { return !s.direct.exists(directory); });
+    const auto b = ask(lock);
+    co_await granted(b);
+}
+
 CO_TEST("the loser of || leaves the queue, and a lock that comes too late is released") {
     scene s(executor);
     asio::steady_timer timer(executor, 50ms);
