@@ -48,7 +48,7 @@ struct stopwatch {
 } // namespace
 
 TEST_CASE("ten thousand waiters are served in order on one thread, by short handlers") {
-    constexpr double limit_ms = 20;
+    constexpr double limit_ms = 40; // three times what it takes on a machine that is idle
     const auto threads_before = threads();
     foreigner direct(shared_server().address());
     const auto path = fresh_root();
