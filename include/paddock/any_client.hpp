@@ -68,7 +68,7 @@ public:
     /// Creates a client; does no I/O.
     ///
     /// Errors: throws `system_error` with `errc::bad_argument` for a URL without a scheme, with one
-    /// that is not known, or that its system does not accept.
+    /// that is not known, or that its system does not accept, and for an empty executor.
     any_client(asio::any_io_executor executor, std::string_view url);
     /// As above, with the executor of an execution context (`asio::io_context`, …).
     template <detail::has_executor Context>

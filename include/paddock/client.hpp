@@ -102,9 +102,9 @@ public:
     /// resolving. Addresses avoid that; `options timeout:1 attempts:1` in resolv.conf limits it.
     ///
     /// Errors: throws `system_error` with `errc::bad_argument` for a malformed list, root or
-    /// option, and with `errc::wrong_c_client` when the process has loaded libzookeeper_mt instead
-    /// of libzookeeper_st. The latter cannot happen with a libpaddock.so that contains its own copy
-    /// of the C client.
+    /// option, or an empty executor, and with `errc::wrong_c_client` when the process has loaded
+    /// libzookeeper_mt instead of libzookeeper_st. The latter cannot happen with a libpaddock.so
+    /// that contains its own copy of the C client.
     client(asio::any_io_executor executor, std::string_view servers, client_options options);
     /// As above, with the default options. A default argument would not do: g++ 12 destroys it in
     /// the wrong place when the same expression contains a co_await.

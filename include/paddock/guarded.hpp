@@ -191,8 +191,9 @@ guarded_plan erase_state(guarded_steps<State> steps) {
 /// and does not throw them.
 ///
 /// Errors: throws `system_error` with `errc::bad_argument`, at the call, for an empty guard or a
-/// missing step; if commit has the form with a token, also for a missing claim and for a guard
-/// without a fencing token (guard::has_token()).
+/// missing step; if commit returns operations, also for a guard of a lock on Redis; if commit has
+/// the form with a token, also for a missing claim and for a guard without a fencing token
+/// (guard::has_token()).
 ///
 /// Cancellation safety: before the commit, a cancellation of any type cancels claim, record or
 /// operate (all types), and restore undoes the work that has begun. A loss of the lock does not

@@ -178,6 +178,10 @@ asio::awaitable<guarded_result> run_guarded(const guard& held, guarded_plan plan
     if (plan.commit && !plan.claim)
         throw bad_argument("guarded_steps::claim",
                            "is missing: a commit with the token requires claim, then read");
+    if (plan.transaction && !access::hold_of(held)->has_transactions())
+        throw bad_argument("guarded_steps::commit",
+                           "returns operations of ZooKeeper, and the guard is of another system; "
+                           "a commit with the token works with it");
     if (plan.commit && !held.has_token())
         throw bad_argument("guard", "has no fencing token, which this form of commit requires");
     if (!plan.record) throw bad_argument("guarded_steps::record", "is missing");

@@ -64,6 +64,8 @@ public:
     virtual void start_verify(handler<void(error_code)> h) = 0;
     virtual void start_transaction(handler<void(error_code, std::vector<operation_result>)> h,
                                    std::vector<operation> steps) = 0;
+    /// Whether there are transactions; else start_transaction() fails.
+    virtual bool has_transactions() const noexcept = 0;
     bool can_downgrade() const noexcept { return can_downgrade_; }
     fencing_token token() const noexcept { return token_; }
     boot_clock::time_point granted_at() const noexcept { return granted_at_; }

@@ -1,6 +1,7 @@
 #include "native/c_library.hpp"
 #include "session/make_core.hpp"
 #include "session/session_call.hpp"
+#include "support/argument.hpp"
 #include "support/asio_environment.hpp"
 
 #include <paddock/client.hpp>
@@ -16,7 +17,8 @@ namespace paddock {
 
 client::client(asio::any_io_executor executor, std::string_view servers, client_options options)
     : core_(detail::make_core(
-          executor, {make_asio_environment(asio::make_strand(executor)), &native::make_c_client},
+          executor,
+          {make_asio_environment(asio::make_strand(checked(executor))), &native::make_c_client},
           servers, std::move(options))) {
     native::require_single_threaded_c_client();
 }
@@ -29,8 +31,9 @@ client::client(core_ptr core) noexcept : core_(std::move(core)) {}
 client::client(client&&) noexcept = default;
 
 client& client::operator=(client&& other) noexcept {
-    client old(std::move(*this));
-    core_ = std::move(other.core_);
+    auto core = std::move(other.core_); // it may be ours
+    const client old(std::move(*this));
+    core_ = std::move(core);
     return *this;
 }
 

@@ -30,4 +30,11 @@ inline system_error bad_argument(std::string_view name, std::string_view value,
     return bad_argument(std::string(name) + " '" + std::string(value) + '\'', why);
 }
 
+/// The argument `executor` of a constructor.
+template <typename Executor>
+const Executor& checked(const Executor& executor) {
+    if (!executor) throw bad_argument("executor", "is empty: it may be that of an empty object");
+    return executor;
+}
+
 } // namespace paddock

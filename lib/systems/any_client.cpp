@@ -61,7 +61,7 @@ std::shared_ptr<lock_system> open(const asio::any_io_executor& executor, std::st
         throw bad_argument("url", "does not begin with a scheme, such as zk:// or redis://");
     const auto make = known_schemes().find(scheme);
     if (!make) throw bad_argument("url", "has the scheme '" + scheme + "', which is not known");
-    auto made = make(executor, url);
+    auto made = make(checked(executor), url);
     if (!made) throw bad_argument("url", "is not accepted by the system of its scheme");
     return made;
 }

@@ -115,6 +115,13 @@ CO_TEST("every operation of an empty set, ticket or watch is refused") {
     CHECK(zk.state() == client_state::connecting);
 }
 
+CO_TEST("a client that is moved to itself goes on") {
+    client zk(executor, shared_server().address());
+    auto& same = zk;
+    zk = std::move(same);
+    co_await zk.connect();
+}
+
 CO_TEST("every operation of a client that was moved from is refused") {
     refusals r(executor);
     client zk(executor, "127.0.0.1:1");

@@ -191,7 +191,7 @@ struct token_store {
 
 CO_TEST("guarded() fences another store with the tokens of a lock on Redis") {
     for (const auto& round : test.each(sizes)) {
-        redis_scene s(executor, std::get<0>(round), new_servers(1s));
+        redis_scene s(executor, std::get<0>(round), new_servers(scaled(2s)));
         token_store store;
         auto a = co_await s.lock.lock();
         const auto first = co_await guarded(a, store.steps);
@@ -213,22 +213,20 @@ CO_TEST("guarded() fences another store with the tokens of a lock on Redis") {
     }
 }
 
-CO_TEST("guarded() with a transaction does nothing under a lock on Redis") {
+CO_TEST("guarded() with a transaction is refused under a lock on Redis") {
     redis_scene s(executor);
     const auto held = co_await s.lock.lock();
     token_store store;
     store.steps.claim = {};
     store.steps.commit = [](int&) { return std::vector<operation>{op::check{"/a", 1}}; };
-    const auto result = co_await guarded(held, store.steps);
-    CHECK(result.outcome == guarded_outcome::restored);
-    error_code why;
+    std::string text;
     try {
-        result.rethrow();
+        static_cast<void>(guarded(held, store.steps));
     } catch (const system_error& e) {
-        why = e.code();
+        CHECK(e.code() == errc::bad_argument);
+        text = e.what();
     }
-    CHECK(why == errc::not_supported);
-    CHECK(store.goods == 10);
+    CHECK_MESSAGE(text.starts_with("guarded_steps::commit returns operations of ZooKeeper"), text);
 }
 
 CO_TEST("a key that an administrator deletes is set again") {
@@ -272,6 +270,13 @@ CO_TEST("a hold with a longest time ends, and its lock with the guard") {
     CHECK_FALSE(s.value().empty());
     held = guard();
     co_await eventually([&] { return s.value().empty(); });
+}
+
+CO_TEST("a client that is moved to itself goes on") {
+    redis_scene s(executor);
+    auto& same = s.client;
+    s.client = std::move(same);
+    co_await s.client.connect();
 }
 
 CO_TEST("work runs under the lock, and with() waits for the release") {
@@ -324,6 +329,13 @@ TEST_CASE("names and options that are not acceptable are named") {
           std::string::npos);
     CHECK(text([&] { redis::mutex(good, "paddock:server"); }).find("mutex name") !=
           std::string::npos);
+    redis::lock_family family(good, "orders:");
+    CHECK(family.name_of("a") == "orders:a");
+    const redis::lock_family to(std::move(family));
+    CHECK(text([&] {
+              static_cast<void>(family.name_of("a"));
+          }).starts_with("lock_family was moved from"));
+    CHECK(text([&] { redis::client({}, "redis://127.0.0.1"); }).starts_with("executor is empty"));
     CHECK(text([&] { redis::client(io, "redis://u:secret@a,b"); }).find("url") !=
           std::string::npos);
     CHECK(text([&] { redis::client(io, "redis://u:secret@a,b"); }).find("secret") ==

@@ -33,6 +33,11 @@ std::string mutex_complaint(const std::string& path, const mutex_options& option
 
 } // namespace
 
+TEST_CASE("an empty executor is refused") {
+    const auto text = complaint([] { const client zk(asio::any_io_executor(), "localhost"); });
+    CHECK(text.starts_with("executor is empty"));
+}
+
 TEST_CASE("a malformed server list is refused with a message that says why") {
     for (const auto& row : std::initializer_list<wrong>{{"", "empty"},
                                                         {",", "empty"},

@@ -59,6 +59,8 @@ TEST_CASE("a URL that is wrong says what is wrong with it") {
     CHECK(fault_of("redis://a:65536").find("not a number from 1 to 65535") != std::string::npos);
     CHECK(fault_of("redis://localhost:6379:0") ==
           "has the host 'localhost:6379:0', which is neither host:port nor an IPv6 address");
+    CHECK(fault_of("redis://::1") == "has the IPv6 address '::1' without brackets");
+    CHECK(fault_of("redis://[zz]:1") == "has brackets around 'zz', which is no IPv6 address");
     CHECK(fault_of("redis://a/x") == "has the database 'x', which is not a number");
     CHECK(fault_of("redis://a/-1") == "has the database '-1', which is not a number");
     CHECK(fault_of("redis://a/-99999999999") ==

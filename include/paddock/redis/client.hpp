@@ -64,9 +64,9 @@ class [[gnu::visibility("default")]] client;
 /// **Not promised**, and a fencing token is the answer to all of it: two clients can hold one lock
 /// after the clock of a server was set, after an administrator deleted a key, when the clients'
 /// lists of servers differ, when two masters of one data set both believe in themselves, after
-/// SWAPDB was called twice, after CONFIG RESETSTAT on a server that has evicted keys, when a server
-/// has evicted the key of another program, and when other programs use the key without a time to
-/// live of their own.
+/// SWAPDB was called twice, after DEBUG RELOAD NOSAVE, after CONFIG RESETSTAT on a server that has
+/// evicted keys, when a server has evicted the key of another program, and when other programs use
+/// the key without a time to live of their own.
 ///
 /// **For all operations**
 ///
@@ -89,7 +89,7 @@ public:
     /// `%` and two hexadecimal digits stand for any byte; an IPv6 address stands in brackets.
     ///
     /// Errors: throws `system_error` with `errc::bad_argument` for a URL or an option that is not
-    /// acceptable; an even number of servers is not.
+    /// acceptable (an even number of servers is not), or an empty executor.
     client(asio::any_io_executor executor, std::string_view url, client_options options);
     /// As above, with the default options.
     client(asio::any_io_executor executor, std::string_view url);

@@ -34,7 +34,7 @@ public:
     /// The name of a key's lock: for a mutex, and for other programs.
     ///
     /// Errors: throws `system_error` with `errc::bad_argument` for a key that is empty or has more
-    /// than 4096 bytes.
+    /// than 4096 bytes, and for a family that was moved from.
     std::string name_of(std::string_view key) const;
 
 private:

@@ -28,6 +28,7 @@ public:
     void start_verify(handler<void(error_code)> h) override;
     void start_transaction(handler<void(error_code, std::vector<operation_result>)> h,
                            std::vector<operation> steps) override;
+    bool has_transactions() const noexcept override { return true; }
 
     // Strand only.
     /// The hold shares the lock from now on, with this node.

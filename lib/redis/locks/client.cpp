@@ -39,8 +39,8 @@ std::shared_ptr<detail::core> make_core(const asio::any_io_executor& io, std::st
     // The text has a password in it, perhaps.
     if (!parsed.fault.empty()) throw bad_argument("url", parsed.fault);
     auto made = std::make_shared<detail::core>(
-        io, detail::world{make_asio_environment(asio::make_strand(io))}, std::move(parsed.servers),
-        std::move(options));
+        io, detail::world{make_asio_environment(asio::make_strand(paddock::checked(io)))},
+        std::move(parsed.servers), std::move(options));
     paddock::detail::end_with_context(made);
     return made;
 }
@@ -92,8 +92,9 @@ client::client(core_ptr core) noexcept : core_(std::move(core)) {}
 client::client(client&&) noexcept = default;
 
 client& client::operator=(client&& other) noexcept {
-    client old(std::move(*this));
-    core_ = std::move(other.core_);
+    auto core = std::move(other.core_); // it may be ours
+    const client old(std::move(*this));
+    core_ = std::move(core);
     return *this;
 }
 

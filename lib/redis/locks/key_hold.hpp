@@ -98,6 +98,7 @@ public:
     void start_verify(handler<void(error_code)> h) override;
     void start_transaction(handler<void(error_code, std::vector<operation_result>)> h,
                            std::vector<operation> steps) override;
+    bool has_transactions() const noexcept override { return false; }
 
 private:
     void on_end() override;

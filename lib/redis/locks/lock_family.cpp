@@ -60,6 +60,7 @@ lock_family::lock_family(const client& servers, std::string_view name)
     : lock_family(servers, name, mutex_options()) {}
 
 std::string lock_family::name_of(std::string_view key) const {
+    if (name_.empty()) throw bad_argument("lock_family", "was moved from");
     if (const auto fault = paddock::rules::key_fault(key); !fault.empty())
         throw bad_argument("key", fault);
     return name_ + paddock::rules::node_name_of_key(key);
