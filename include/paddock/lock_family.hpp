@@ -49,10 +49,9 @@ class [[gnu::visibility("default")]] lock_family;
 ///
 /// Give the family a directory of its own: below its path there must be nothing else. (An empty
 /// directory that another program makes in the place of one that locks had made is taken for
-/// theirs.) A
-/// shared_lock_family at the same path does not exclude it. Programs that use path_of() through
-/// other libraries find directories that come and go: Curator creates them again, kazoo (2.8)
-/// fails. With mutex_options::persistent_parents directories are made once and stay, and such
+/// theirs.) A shared_lock_family at the same path does not exclude it. Programs that use path_of()
+/// through other libraries find directories that come and go: Curator creates them again, kazoo
+/// (2.8) fails. With mutex_options::persistent_parents directories are made once and stay, and such
 /// programs can share the keys.
 ///
 /// **Keys.** A key has 1 to 4096 bytes, which can be any. Equal bytes are the same key; there is no

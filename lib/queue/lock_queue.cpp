@@ -111,8 +111,7 @@ void lock_queue::on_closed(error_code why) {
     }
 }
 
-/// ZooKeeper deletes only containers that have had a node. Version 0: nobody has written data
-/// there.
+/// ZooKeeper deletes only containers that have had a node. Version 0: it still has no data.
 std::optional<request> lock_queue::delete_unused_directory() {
     if (!std::exchange(unused_directory_, false)) return {};
     return requests::remove{.path = directory_, .version = 0};
