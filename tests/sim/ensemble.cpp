@@ -100,11 +100,14 @@ void ensemble::committed(std::size_t index, const logged& t) {
         return step.what == change::create && step.owner != 0;
     });
     for (const auto& step : t->steps) {
+        if (step.what == change::create && step.container) makers_[step.path] = t->session;
         const auto* const node = step.what == change::remove ? truth_.find(step.path) : nullptr;
         if (!node) continue;
         const bool directory = node->stat.ephemeral_owner == 0;
+        const bool unused = node->container && node->stat.cversion == 0;
         must(!only_own_directories || !directory || t->session == 0 ||
-                 node->data == rules::own_directory_data,
+                 node->data == rules::own_directory_data ||
+                 (unused && makers_[step.path] == t->session),
              "a client deletes a directory that it has not made: " + step.path);
         if (directory) continue;
         if (created != t->steps.end())

@@ -136,6 +136,7 @@ private:
     std::vector<logged> history_;
     std::map<std::pair<std::string, std::int64_t>, ended> ends_;
     std::map<std::pair<std::string, std::int64_t>, std::string> successors_;
+    std::map<std::string, std::int64_t> makers_; ///< the sessions that have created containers
     std::set<std::int64_t> killed_;
     batch_counts batches_;
 };
