@@ -64,6 +64,8 @@ protected:
     explicit rules_driver(core& client) : core_(client) {}
     ~rules_driver() = default;
 
+    void directory_made() noexcept {}
+
     /// Makes the rules, and reports the connection if there is one.
     template <typename... Args>
     void make_rules(Args&&... args) {
@@ -90,8 +92,7 @@ protected:
         make_directory(core_, a.directory ? directory : std::string(rules::parent(directory)),
                        driver().persistent_parents(),
                        [self = driver().self(), a](int code, bool made) {
-                           if constexpr (requires(Driver & d) { d.directory_made(); })
-                               if (made && a.directory) self->directory_made();
+                           if (made && a.directory) self->directory_made();
                            const auto result = rules::judge(rules::request_kind::create, code);
                            self->report(&Rules::parents_made, result, code);
                        });
