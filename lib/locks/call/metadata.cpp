@@ -60,6 +60,12 @@ std::chrono::system_clock::time_point read_iso8601(const std::string& text) {
            std::chrono::milliseconds(fraction);
 }
 
+/// Null for data that is no JSON.
+json::value parsed(std::string_view data) {
+    boost::system::error_code malformed;
+    return json::parse(data, malformed);
+}
+
 std::string text_of(const json::object& from, std::string_view member) {
     const auto* const value = from.if_contains(member);
     const auto* const text = value ? value->if_string() : nullptr;
@@ -92,9 +98,8 @@ std::string metadata::at(std::chrono::system_clock::time_point now, std::string_
 }
 
 void read_metadata(std::string_view data, contender& out) {
-    boost::system::error_code malformed;
-    const auto value = json::parse(data, malformed);
-    const auto* const object = malformed ? nullptr : value.if_object();
+    const auto value = parsed(data);
+    const auto* const object = value.if_object();
     if (!object) return;
     out.host = text_of(*object, "host");
     out.label = text_of(*object, "label");
@@ -104,9 +109,8 @@ void read_metadata(std::string_view data, contender& out) {
 }
 
 bool says_sticky(std::string_view data) {
-    boost::system::error_code malformed;
-    const auto value = json::parse(data, malformed);
-    const auto* const object = malformed ? nullptr : value.if_object();
+    const auto value = parsed(data);
+    const auto* const object = value.if_object();
     const auto* const member = object ? object->if_contains("sticky") : nullptr;
     return member && member->is_bool() && member->get_bool();
 }
