@@ -120,8 +120,7 @@ std::optional<request> lock_queue::delete_unused_directory() {
 /// The end of the session would delete the nodes, but not the directory that locks have made. The
 /// last node and the directory in one transaction: as long as the node exists it is that directory.
 void lock_queue::delete_directory() {
-    if (!rules_ || !keyed_) return;
-    if (!rules_->made_directory() && !core_.own_directories().made_by_locks(directory_)) return;
+    if (!rules_ || (!rules_->made_directory() && !made_by_locks())) return;
     const auto nodes = rules_->own_nodes();
     for (const auto& name : nodes)
         core_.send_last(

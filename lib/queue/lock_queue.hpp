@@ -104,6 +104,8 @@ private:
     std::shared_ptr<lock_queue> self() { return shared_from_this(); }
     bool persistent_parents() const noexcept { return persistent_parents_; }
     bool directory_free() const { return core_.own_directories().free(directory_); }
+    /// Also with locks by path in the directory of a key.
+    bool made_by_locks() const { return core_.own_directories().made_by_locks(directory_); }
     std::string lock_name() const;
     std::shared_ptr<queue_user> erase_entry(rules::contender_key key);
     using rules_driver::carry_out;

@@ -89,7 +89,7 @@ void lock_queue::carry_out(const rules::queue_act::sweep& a) {
     if (a.with_directory)
         core_.sweeper().remove_with_directory(path_of(a.name), a.id, bytes);
     else
-        core_.sweeper().remove(path_of(a.name), a.id, bytes, a.exists, keyed_);
+        core_.sweeper().remove(path_of(a.name), a.id, bytes, a.exists, keyed_ || made_by_locks());
 }
 
 void lock_queue::carry_out(const rules::queue_act::directory_refused& a) {

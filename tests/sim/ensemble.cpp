@@ -104,10 +104,10 @@ void ensemble::committed(std::size_t index, const logged& t) {
         const auto* const node = step.what == change::remove ? truth_.find(step.path) : nullptr;
         if (!node) continue;
         const bool directory = node->stat.ephemeral_owner == 0;
-        const bool unused = node->container && node->stat.cversion == 0;
-        must(!only_own_directories || !directory || t->session == 0 ||
-                 node->data == rules::own_directory_data ||
-                 (unused && makers_[step.path] == t->session),
+        // Its maker takes a container for unused, though others may have used it meanwhile.
+        const bool own_container = node->container && makers_[step.path] == t->session;
+        must(!only_own_directories || !directory || t->session == 0 || own_container ||
+                 node->data == rules::own_directory_data,
              "a client deletes a directory that it has not made: " + step.path);
         if (directory) continue;
         if (created != t->steps.end())

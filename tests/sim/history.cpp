@@ -14,8 +14,10 @@ namespace {
 
 constexpr std::size_t too_many_steps = 3'000'000; ///< a bad network alone takes 600'000
 constexpr auto patience = 10min;                  ///< of the callers, once all faults have ended
-/// A tainted directory is searched again a minute after, and visited, if it is a key's.
-constexpr auto sweep = 90s;
+constexpr auto longest_linger = 60s;
+/// A key's directory is visited up to 40 seconds after a node has lingered there. A tainted
+/// directory is searched again a minute after.
+constexpr auto sweep = longest_linger + 60s;
 
 /// With a root of this length the smallest budget has room for two nodes of a client.
 constexpr std::size_t long_root = 300;
@@ -121,7 +123,7 @@ void history::add_process() {
 
 void history::make_sticky(lock_options& terms) {
     constexpr std::array<std::uint32_t, 4> handoffs{0, 1, 3, 1'000'000};
-    const std::array<duration, 4> lingers{0s, 1ms, pace_, 60s};
+    const std::array<duration, 4> lingers{0s, 1ms, pace_, longest_linger};
     terms.max_local_handoffs = sticky_chance_.any_of(handoffs);
     terms.linger = std::chrono::ceil<std::chrono::milliseconds>(sticky_chance_.any_of(lingers));
 }

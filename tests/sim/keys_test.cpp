@@ -324,6 +324,24 @@ TEST_CASE("a client that closes deletes its directory behind all of its nodes") 
     s.check_that_no_directory_is_left();
 }
 
+TEST_CASE("a client that closes deletes its directory behind a mutex at the same path, too") {
+    two_clients s;
+    s.a_locks();
+    s.b_waits();
+    s.a_holds = {};
+    s.until([&] { return s.b_holds.valid(); }); // A has left the directory that it has made
+    const mutex same(s.a, s.of_a.path_of("4711"));
+    guard held;
+    same.lock([&](error_code, guard got) { held = std::move(got); });
+    s.until([&] { return s.lock_nodes() == 2; });
+    s.close(s.b);
+    s.until([&] { return held.valid(); });
+    SUBCASE("that holds the lock") {}
+    SUBCASE("that has just released it") { held = {}; }
+    s.close(s.a);
+    s.check_that_no_directory_is_left();
+}
+
 TEST_CASE("a client that closes deletes a directory that it just makes") {
     two_clients s;
     use_once(s, s.of_a, "another");
