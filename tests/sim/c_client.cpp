@@ -154,6 +154,7 @@ int c_client::take_session(const packet& p) {
     timeout_ = p.timeout;
     state_ = state::connected;
     failures_ = 0;
+    here_->servers().belongs_to(session_, here_->name);
     here_->time().note([&] {
         return here_->name + " is connected to server " + std::to_string(socket_->server) +
                ", session " + here_->servers().name_of(session_);

@@ -70,7 +70,9 @@ public:
     void step_down(int leader);
 
     const batch_counts& batches() const noexcept { return batches_; }
-    /// Clients delete no directories but those of keyed locks.
+    /// Whose session it is.
+    void belongs_to(std::int64_t session, const std::string& client) { clients_[session] = client; }
+    /// Clients delete no directories but those of keyed locks, and containers that they have made.
     bool only_own_directories = false;
 
     // The truth.
@@ -136,7 +138,8 @@ private:
     std::vector<logged> history_;
     std::map<std::pair<std::string, std::int64_t>, ended> ends_;
     std::map<std::pair<std::string, std::int64_t>, std::string> successors_;
-    std::map<std::string, std::int64_t> makers_; ///< the sessions that have created containers
+    std::map<std::int64_t, std::string> clients_; ///< by session
+    std::map<std::string, std::string> makers_;   ///< of the containers: clients
     std::set<std::int64_t> killed_;
     batch_counts batches_;
 };
