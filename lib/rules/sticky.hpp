@@ -17,6 +17,7 @@ struct sticky_terms {
     std::uint32_t max_local_handoffs = 0;
     boot_clock::duration linger{0};
 
+    bool any() const noexcept { return max_local_handoffs > 0 || linger.count() > 0; }
     friend bool operator==(const sticky_terms&, const sticky_terms&) = default;
 };
 

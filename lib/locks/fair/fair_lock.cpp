@@ -52,14 +52,13 @@ std::shared_ptr<const fair_lock> make_fair_lock(const client& zk, std::string_vi
     check_node("mutex_options", options.acl, options.label);
     check_hold_limit("mutex_options", options.hold_limit);
     check_sticky(options);
-    const rules::sticky_terms sticky{options.max_local_handoffs, options.linger};
-    const bool is_sticky = options.max_local_handoffs > 0 || options.linger.count() > 0;
+    const rules::sticky_terms terms{options.max_local_handoffs, options.linger};
     const auto& core = core_of(zk);
     return std::make_shared<fair_lock>(fair_lock{.client = core,
                                                  .directory = rules::below(core->root(), path),
                                                  .names = rules::naming(options.name),
                                                  .style = style_of(options),
-                                                 .data = metadata(options.label, is_sticky),
+                                                 .data = metadata(options.label, terms.any()),
                                                  .acl = std::move(options.acl),
                                                  .persistent_parents = options.persistent_parents,
                                                  .sync_first = options.sync_first,
@@ -67,7 +66,7 @@ std::shared_ptr<const fair_lock> make_fair_lock(const client& zk, std::string_vi
                                                  .on_expiry = options.on_expiry,
                                                  .on_over_budget = options.on_over_budget,
                                                  .hold_limit = options.hold_limit,
-                                                 .sticky = sticky});
+                                                 .sticky = terms});
 }
 
 std::shared_ptr<const fair_lock> make_fair_lock(const client& zk, std::string_view path,

@@ -37,10 +37,6 @@ struct fair_lock {
     paddock::hold_limit hold_limit;
     bool own_directory = false; ///< see rules::own_directories
     rules::sticky_terms sticky{};
-
-    bool is_sticky() const noexcept {
-        return sticky.max_local_handoffs > 0 || sticky.linger.count() > 0;
-    }
 };
 
 /// Makes the description of a mutex or recursive_mutex; throws for invalid arguments.

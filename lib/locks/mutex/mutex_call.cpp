@@ -24,7 +24,7 @@ mutex_call::mutex_call(std::shared_ptr<const fair_lock> what, handler<void(error
 
 /// A ticket shows its position in the queue, and lock_all has room for its own nodes.
 bool mutex_call::sticky() const noexcept {
-    return lock_->is_sticky() && !is_followed() && !reservation_;
+    return lock_->sticky.any() && !is_followed() && !reservation_;
 }
 
 void mutex_call::join() {
