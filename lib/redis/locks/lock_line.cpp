@@ -326,8 +326,7 @@ void lock_line::hold_ended(const key_holder& of) {
     holder_.reset();
     const bool many = !calls_.empty() && ++grants_in_a_row_ >= most_grants_in_a_row;
     if (stage_ != stage::idle) return proceed();
-    auto rest = others_listen_ ? pace_.yield(core_.now() - kept_since_, core_.round_trip())
-                               : boot_clock::duration();
+    auto rest = rest_for_others();
     if (many) rest = std::max(rest, 2 * core_.round_trip());
     if (!many && rest == boot_clock::duration::zero()) return proceed();
     grants_in_a_row_ = 0;
@@ -347,14 +346,16 @@ void lock_line::release_ended(std::int64_t listeners) {
     const auto own = holder_.lock();
     const bool may_yield =
         (stage_ == stage::idle || stage_ == stage::yielding) && !(own && own->holds());
-    if (others_listen_ && !knew && may_yield) yield();
+    const bool news = others_listen_ && !knew;
+    const auto rest = news && may_yield ? rest_for_others() : boot_clock::duration();
+    if (rest > boot_clock::duration::zero()) sleep(rest, stage::yielding);
     settle();
 }
 
-/// Lets the clients that listen ask first.
-void lock_line::yield() {
-    const auto rest = pace_.yield(core_.now() - kept_since_, core_.round_trip());
-    if (rest > boot_clock::duration::zero()) sleep(rest, stage::yielding);
+/// How long the clients that listen may ask first.
+boot_clock::duration lock_line::rest_for_others() {
+    if (!others_listen_) return {};
+    return pace_.yield(core_.now() - kept_since_, core_.round_trip());
 }
 
 void lock_line::listen() {

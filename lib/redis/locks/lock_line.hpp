@@ -87,7 +87,7 @@ private:
     void fail_calls(error_code why);
     void fail_all(error_code why);
     void sleep(boot_clock::duration time, stage how);
-    void yield();
+    boot_clock::duration rest_for_others();
     void wake(bool one_first);
     void race();
     bool released_meanwhile() const;
