@@ -19,9 +19,7 @@ using boost::system::system_error;
 /// `asio::error::operation_aborted`; an error of the ensemble keeps its number, in `zk_errc`.
 enum class errc : int {
     /// An argument is not acceptable, or the object is empty or was moved from. The client has sent
-    /// nothing. An exception that a call itself throws names the argument and the reason. Or the
-    /// other clients of the Redis servers have another `max_ttl` or number of servers: the client's
-    /// log says which.
+    /// nothing. An exception that a call itself throws names the argument and the reason.
     bad_argument = 1,
     /// The client is not connected, and the operation does not wait for a connection, or its time
     /// limit has passed.
@@ -69,6 +67,9 @@ enum class errc : int {
     /// or have a counter that another program has spoilt, that the others are no quorum. The
     /// client's log says which, and why.
     unsuitable_server,
+    /// The other clients of the Redis servers have another `max_ttl`, or another number of servers.
+    /// The client's log has the values.
+    options_mismatch,
 };
 
 /// The ZooKeeper error codes with which an operation can complete. The numbers are ZooKeeper's own

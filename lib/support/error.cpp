@@ -11,8 +11,7 @@ namespace {
 const char* text(errc code) noexcept {
     switch (code) {
     case errc::bad_argument:
-        return "invalid argument, an empty object, or (on Redis) a max_ttl or number of servers "
-               "that differs from that of the other clients";
+        return "invalid argument, or an empty object";
     case errc::not_connected:
         return "the client is not connected (yet)";
     case errc::session_expired:
@@ -45,6 +44,8 @@ const char* text(errc code) noexcept {
         return "the system that has the lock cannot do this";
     case errc::unsuitable_server:
         return "too many Redis servers cannot be used for locks; the log says why";
+    case errc::options_mismatch:
+        return "the other clients of the Redis servers have another max_ttl or number of servers";
     case errc::wrong_c_client:
         return "libzookeeper_mt has taken the place of libzookeeper_st in this process";
     }

@@ -132,11 +132,11 @@ CO_TEST("clients that do not agree on max_ttl or on the servers are refused, and
     redis::client other(executor, url_of(t.s->ports), options);
     const auto connected = start([&](auto token) { other.connect(std::move(token)); });
     co_await finished(connected);
-    CHECK(connected->error == errc::bad_argument);
+    CHECK(connected->error == errc::options_mismatch);
     redis::mutex theirs(other, t.s->name);
     for (const auto& a : {ask(theirs), ask_now(theirs)}) {
         co_await finished(a);
-        CHECK(a->error == errc::bad_argument);
+        CHECK(a->error == errc::options_mismatch);
     }
     CHECK_MESSAGE(t.log.has("cannot be used: it is used by clients with other options"),
                   t.log.text());
@@ -168,12 +168,12 @@ CO_TEST("a client whose options are those of no other client any more connects")
     redis::client other(executor, url_of(t.s->ports), options);
     const auto refused = start([&](auto token) { other.connect(std::move(token)); });
     co_await finished(refused);
-    CHECK(refused->error == errc::bad_argument);
+    CHECK(refused->error == errc::options_mismatch);
     (*t.call())({"DEL", "paddock:server"});
     redis::mutex theirs(other, t.s->name);
     auto a = ask(theirs);
     co_await eventually([&] {
-        if (a->done() && a->error == errc::bad_argument) a = ask(theirs);
+        if (a->done() && a->error == errc::options_mismatch) a = ask(theirs);
         return a->done() && !a->error;
     });
     co_await other.connect();
@@ -192,7 +192,7 @@ CO_TEST("clients that disagree while they are connected learn it at the next loc
     co_await granted(a);
     const auto b = ask(redis::mutex(other, t.s->name));
     co_await finished(b);
-    CHECK(b->error == errc::bad_argument);
+    CHECK(b->error == errc::options_mismatch);
     co_await unlocked(a);
 }
 

@@ -17,7 +17,7 @@ constexpr errc all_errors[] = {
     errc::closed,         errc::lock_lost,          errc::node_deleted,    errc::released,
     errc::auth_failed,    errc::sequence_exhausted, errc::over_budget,     errc::revoked,
     errc::would_deadlock, errc::lease_lapsed,       errc::wrong_c_client,  errc::hold_expired,
-    errc::not_supported,  errc::unsuitable_server};
+    errc::not_supported,  errc::unsuitable_server,  errc::options_mismatch};
 
 constexpr zk_errc all_codes[] = {zk_errc::system_error,
                                  zk_errc::runtime_inconsistency,

@@ -115,9 +115,10 @@ public:
     /// Errors: `errc::auth_failed` when so many servers refuse the credentials, or give them too
     /// few rights, that the others are too few; `errc::unsuitable_server` when so many are no
     /// masters, members of a cluster, older than Redis 5, may evict keys, or are listed twice: the
-    /// log says which and why. `errc::bad_argument` when so many are used by clients with another
-    /// `max_ttl`, or another number of servers; nothing is set, so a server that has granted no
-    /// lock yet has no objection. After each of these the client goes on trying. `errc::closed`.
+    /// log says which and why. `errc::options_mismatch` when so many are used by clients with
+    /// another `max_ttl`, or another number of servers; nothing is set, so a server that has
+    /// granted no lock yet has no objection. After each of these the client goes on trying.
+    /// `errc::closed`.
     ///
     /// Cancellation safety: total and terminal; the client goes on connecting.
     ///

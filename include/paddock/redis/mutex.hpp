@@ -44,9 +44,9 @@ class [[gnu::visibility("default")]] mutex;
 /// time to live is over. guard::lost() returns `errc::lease_lapsed` when a quorum has not confirmed
 /// the key in time, and `errc::node_deleted` when the servers say that another client has it.
 ///
-/// Errors of lock(): `errc::bad_argument` when the clients of these servers use another `max_ttl`
-/// or another number of servers; `errc::auth_failed` when the credentials or their rights do not
-/// suffice (of an ACL user: the commands EVALSHA, EVAL, SCRIPT|LOAD, SUBSCRIBE, UNSUBSCRIBE,
+/// Errors of lock(): `errc::options_mismatch` when the clients of these servers use another
+/// `max_ttl` or another number of servers; `errc::auth_failed` when the credentials or their rights
+/// do not suffice (of an ACL user: the commands EVALSHA, EVAL, SCRIPT|LOAD, SUBSCRIBE, UNSUBSCRIBE,
 /// PUBLISH, PING, INFO, TIME, GET, SET, DEL, APPEND, PTTL, PEXPIRE, HSET, HMGET, with a database
 /// SELECT, and the keys and channels: `<name>`, `paddock:token:<name>`, `paddock:server`,
 /// `paddock:free:<name>`); `errc::unsuitable_server` as client::connect(), and when another program

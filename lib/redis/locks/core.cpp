@@ -26,7 +26,7 @@ connection_limits limits_of(const client_options& options) {
 error_code error_of(rules::obstacle what) noexcept {
     switch (what) {
     case rules::obstacle::mismatch:
-        return errc::bad_argument;
+        return errc::options_mismatch;
     case rules::obstacle::denied:
         return errc::auth_failed;
     case rules::obstacle::unsuitable:
