@@ -11,13 +11,11 @@ bool own_directories::free(std::string_view directory) const {
            (refusing_.empty() || !refusing_.contains(parent(directory)));
 }
 
-bool own_directories::shared(std::string_view directory, time now) {
+void own_directories::shared(std::string_view directory, time now) {
     auto it = known_.find(directory);
-    const bool news = it == known_.end();
-    if (news) it = known_.emplace(directory, own_directories::directory{}).first;
+    if (it == known_.end()) it = known_.emplace(directory, own_directories::directory{}).first;
     it->second.in_use = now;
     if (it->second.visit) visit_at(it, now + quiet);
-    return news;
 }
 
 void own_directories::refused(std::string_view directory) {
@@ -25,14 +23,21 @@ void own_directories::refused(std::string_view directory) {
     refusing_.emplace(parent(directory));
 }
 
-void own_directories::recognised(std::string_view directory) {
+bool own_directories::ask(std::string_view directory) {
     const auto it = known_.find(directory);
-    if (it != known_.end()) it->second.made_by_locks = true;
+    if (it == known_.end() || it->second.of != origin::unknown) return false;
+    it->second.of = origin::asked;
+    return true;
+}
+
+void own_directories::answered(std::string_view directory, origin of) {
+    const auto it = known_.find(directory);
+    if (it != known_.end() && it->second.of == origin::asked) it->second.of = of;
 }
 
 bool own_directories::made_by_locks(std::string_view directory) const {
     const auto it = known_.find(directory);
-    return it != known_.end() && it->second.made_by_locks;
+    return it != known_.end() && it->second.of == origin::locks;
 }
 
 void own_directories::left(std::string_view directory, made_here made, time now) {
@@ -41,7 +46,8 @@ void own_directories::left(std::string_view directory, made_here made, time now)
         if (made == made_here::no) return;
         it = known_.emplace(directory, own_directories::directory{.in_use = now}).first;
     }
-    if (made != made_here::no) it->second.made_by_locks = made == made_here::yes;
+    if (made != made_here::no)
+        it->second.of = made == made_here::yes ? origin::locks : origin::unknown;
     it->second.pause = quiet;
     visit_at(it, std::max(now, it->second.in_use + quiet));
 }
@@ -77,7 +83,7 @@ void own_directories::visited(std::string_view directory, found what, time now) 
     }
     auto& pause = it->second.pause;
     if (what == found::in_use) {
-        it->second.made_by_locks = true; // the visit has read its data
+        it->second.of = origin::locks; // the visit has read its data
         it->second.in_use = now;
         pause = std::min<boot_clock::duration>(2 * pause, longest_pause);
     }
@@ -87,7 +93,7 @@ void own_directories::visited(std::string_view directory, found what, time now) 
 std::vector<std::string> own_directories::close() {
     std::vector<std::string> made_by_locks;
     for (const auto& [path, known] : known_)
-        if (known.made_by_locks) made_by_locks.push_back(path);
+        if (known.of == origin::locks) made_by_locks.push_back(path);
     visits_.clear();
     known_.clear();
     refusing_.clear();

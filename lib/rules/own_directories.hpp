@@ -42,12 +42,16 @@ public:
 
     /// Whether it may be made, or deleted, together with a node.
     bool free(std::string_view directory) const;
-    /// Other clients use the directory. Returns whether that is news.
-    bool shared(std::string_view directory, time now);
+    /// Other clients use the directory.
+    void shared(std::string_view directory, time now);
     /// The ensemble does not allow this client to create directories at its place.
     void refused(std::string_view directory);
-    /// A lock has made the directory: its data say so.
-    void recognised(std::string_view directory);
+    /// Who has made a directory. Asked: its data are being read.
+    enum class origin { unknown, asked, locks, others };
+    /// Whether its data should be read now, because its origin is unknown.
+    bool ask(std::string_view directory);
+    /// What its data say; unknown: there is no answer, or no directory.
+    void answered(std::string_view directory, origin of);
     bool made_by_locks(std::string_view directory) const;
     /// The last contender of this client has left, and the directory remains.
     void left(std::string_view directory, made_here made, time now);
@@ -72,7 +76,7 @@ private:
         std::optional<time> visit{}; ///< empty: a contender is there, or a visit is under way
         boot_clock::duration pause = quiet;
         time in_use{}; ///< when others, or nodes, were last seen there
-        bool made_by_locks = false;
+        origin of = origin::unknown;
     };
     using directories = std::unordered_map<std::string, directory, hash, std::equal_to<>>;
 

@@ -154,7 +154,8 @@ void queue::disconnected() {
 
 void queue::expired() {
     connected_ = false;
-    listing_in_flight_ = listing_wanted_ = making_parents_ = pausing_ = awaiting_lease_ = false;
+    listing_in_flight_ = listing_wanted_ = pausing_ = awaiting_lease_ = false;
+    making_parents_ = making_directory_ = false;
     clear_table();
     blocker_reads_.clear();
     entries_in_table_ = creating_ = waiting_ = unlisted_ = 0;
@@ -183,16 +184,25 @@ void queue::created(contender_key key, node_id id, const created_answer& answer)
     if (found == contenders_.end() || found->second.id != id || found->second.at != stage::creating)
         return;
     auto& c = found->second;
-    if (!c.with_directory) --creating_;
+    if (!c.with_directory) {
+        --creating_;
+        return create_answered(c, answer);
+    }
+    making_directory_ = false;
+    create_answered(c, answer); // it may erase the contender
+    start_joining();
+}
+
+void queue::create_answered(contender& c, const created_answer& answer) {
     if (answer.result == outcome::done) return node_created(c, answer);
     if (answer.result == outcome::lost) {
-        actions_.push_back(queue_act::taint{key});
+        actions_.push_back(queue_act::taint{c.key});
         perhaps_made_ = perhaps_made_ || c.with_directory;
         c.at = stage::unknown;
         c.first_listing = listings_sent_ + 1;
         ++unknown_creates_;
     } else {
-        ids_.release(id);
+        ids_.release(c.id);
         c.at = stage::joining;
     }
     if (c.quitting) return drop(c);
@@ -208,8 +218,7 @@ void queue::created(contender_key key, node_id id, const created_answer& answer)
     case outcome::rarely:
         if (!c.with_directory) return fail(c, queue_act::why::refused, answer.code);
         actions_.push_back(queue_act::directory_refused{answer.code});
-        directory_free_ = false;
-        start(c);
+        directory_free_ = false; // start_joining() repeats it without the directory
         break;
     case outcome::later:
         need_pause();
@@ -266,18 +275,20 @@ void queue::resume() {
 }
 
 /// Sends the contender's create, and the listing that shows its blockers unless that can be later.
-/// Without a connection, while parents are being made, and in a pause it sends nothing: the end of
-/// each of these calls start_joining(). The same while a create's outcome is unknown: if that
-/// create must be repeated, its contender would otherwise be behind this one, though it joined
-/// earlier.
+/// Without a connection, while parents or the directory are being made, and in a pause it sends
+/// nothing: the end of each of these calls start_joining(). The same while a create's outcome is
+/// unknown. If such a create must be repeated, its contender would otherwise be behind this one,
+/// though it joined earlier.
 void queue::start(contender& c) {
-    if (!connected_ || making_parents_ || pausing_ || unknown_creates_ > 0) return;
+    if (!connected_ || making_parents_ || making_directory_ || pausing_ || unknown_creates_ > 0)
+        return;
     c.id = ids_.claim();
     c.at = stage::creating;
     c.first_listing = listings_sent_ + 1;
     c.with_directory = c.how.own_directory && directory_free_ && !own_directory_ &&
-                       contenders_.size() == 1 && !listing_in_flight_;
+                       entries_in_table_ + creating_ == 0 && !listing_in_flight_;
     actions_.push_back(queue_act::create{c.key, c.id, c.with_directory});
+    making_directory_ = c.with_directory;
     if (c.with_directory) return;
     ++creating_;
     if (c.how.immediate) need_listing();

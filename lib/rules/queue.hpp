@@ -286,6 +286,7 @@ private:
     void need_parents(bool directory);
     void need_pause();
     void need_listing();
+    void create_answered(contender& c, const created_answer& answer);
     void node_created(contender& c, const created_answer& answer);
     std::optional<std::int32_t> usable_sequence(std::string_view name);
     void withdraw_node(contender& c, std::string_view name);
@@ -366,10 +367,11 @@ private:
     bool making_parents_ = false;
     bool pausing_ = false;
     bool directory_free_ = false;
-    bool own_directory_ = false;   ///< made by this client, and not deleted
-    bool perhaps_made_ = false;    ///< by a create that was lost
-    bool keyed_ = false;           ///< a present contender may make the directory
-    bool shared_reported_ = false; ///< directory_shared, at least once
+    bool making_directory_ = false; ///< by a create that is under way
+    bool own_directory_ = false;    ///< made by this client, and not deleted
+    bool perhaps_made_ = false;     ///< by a create that was lost
+    bool keyed_ = false;            ///< a present contender may make the directory
+    bool shared_reported_ = false;  ///< directory_shared, at least once
     bool lease_fit_ = true;
     bool awaiting_lease_ = false;
     bool warned_ = false;

@@ -24,6 +24,14 @@ bool has_own_data(const native::reply& data) {
            data.stat->version == rules::own_directory_version;
 }
 
+rules::own_directories::origin origin_of(const native::reply& data) {
+    using enum rules::own_directories::origin;
+    if (data.rc == native::code::ok) return has_own_data(data) ? locks : others;
+    const bool refused =
+        rules::judge(rules::request_kind::look, data.rc) == rules::outcome::refused;
+    return refused ? others : unknown;
+}
+
 found found_by_delete(int code) {
     if (!rules::agreed(code)) return found::no_answer;
     switch (static_cast<zk_errc>(code)) {
@@ -40,11 +48,9 @@ found found_by_delete(int code) {
 } // namespace
 
 void own_directories::refused(std::string_view directory, int code) {
-    if (static_cast<zk_errc>(code) == zk_errc::no_auth)
-        rules_.refused(directory);
-    else if (rules_.shared(directory, env_.now()) &&
-             static_cast<zk_errc>(code) == zk_errc::node_exists)
-        recognise(directory);
+    if (static_cast<zk_errc>(code) == zk_errc::no_auth) return rules_.refused(directory);
+    rules_.shared(directory, env_.now());
+    if (static_cast<zk_errc>(code) == zk_errc::node_exists) recognise(directory);
 }
 
 void own_directories::left(std::string_view directory, rules::made_here made) {
@@ -53,11 +59,10 @@ void own_directories::left(std::string_view directory, rules::made_here made) {
 }
 
 void own_directories::recognise(std::string_view directory) {
-    if (!connected_) return;
+    if (!connected_ || !rules_.ask(directory)) return;
     dispatcher_.submit(lane::lock_work, requests::get{std::string(directory)},
                        [this, directory = std::string(directory)](const native::reply& reply) {
-                           if (reply.rc == native::code::ok && has_own_data(reply))
-                               rules_.recognised(directory);
+                           rules_.answered(directory, origin_of(reply));
                        });
 }
 

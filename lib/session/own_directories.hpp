@@ -25,7 +25,8 @@ public:
     void shared(std::string_view directory) { rules_.shared(directory, env_.now()); }
     bool made_by_locks(std::string_view directory) const { return rules_.made_by_locks(directory); }
     void left(std::string_view directory, rules::made_here made);
-    /// Reads the directory's data, so that close() knows whether a lock has made it.
+    /// Reads the directory's data unless it is known whose it is, so that close() knows whether a
+    /// lock has made it. Others may have deleted it before that: then the next call reads again.
     void recognise(std::string_view directory);
 
     void on_connected();

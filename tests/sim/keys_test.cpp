@@ -296,6 +296,36 @@ TEST_CASE("the last of two clients that close deletes the directory that the fir
     s.check_that_no_directory_is_left();
 }
 
+TEST_CASE("the last of two clients that close deletes a directory that its first calls found") {
+    two_clients s;
+    s.a_locks();
+    std::vector<guard> late_ones; // two at once, before there is a connection
+    auto zk = paddock::detail::access::make<client>(s.make_core());
+    const lock_family orders(zk, "/orders");
+    for (int n = 0; n < 2; ++n)
+        orders.lock("4711", [&](error_code, guard got) { late_ones.push_back(std::move(got)); });
+    s.until([&] { return s.lock_nodes() == 3; });
+    s.close(s.a);
+    for (std::size_t n = 1; n <= 2; ++n) {
+        s.until([&] { return late_ones.size() == n && late_ones.back().valid(); });
+        late_ones.back() = {};
+    }
+    s.until([&] { return s.lock_nodes() == 0; });
+    s.close(zk);
+    s.check_that_no_directory_is_left();
+}
+
+TEST_CASE("calls for a new key that wait for a connection leave nothing") {
+    stage s;
+    const auto zk = paddock::detail::access::make<client>(s.core);
+    const lock_family orders(zk, "/orders");
+    int done = 0;
+    for (int n = 0; n < 3; ++n)
+        orders.lock("4711", [&](error_code why, const guard&) { done += why ? 0 : 1; });
+    s.until([&] { return done == 3 && s.lock_nodes() == 0; });
+    CHECK_FALSE(s.servers.truth().exists("/orders/4711"));
+}
+
 TEST_CASE("a client that closes deletes its directory, though others have used it") {
     two_clients s;
     s.a_locks();

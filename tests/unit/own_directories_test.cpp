@@ -12,12 +12,18 @@ using namespace std::chrono_literals;
 using paddock::rules::made_here;
 using paddock::rules::own_directories;
 using found = own_directories::found;
+using origin = own_directories::origin;
 using words = std::vector<std::string>;
 
 namespace {
 constexpr own_directories::time start{1h};
 constexpr std::size_t many = 100;
 constexpr auto quiet = own_directories::quiet;
+
+void recognise(own_directories& known, const std::string& directory) {
+    CHECK(known.ask(directory));
+    known.answered(directory, origin::locks);
+}
 } // namespace
 
 TEST_CASE("a directory that nobody else uses may be made and deleted") {
@@ -67,7 +73,7 @@ TEST_CASE("one in use is visited again and again, more and more seldom") {
 
 TEST_CASE("a directory is left alone for ten seconds after others were seen, used or not") {
     own_directories known;
-    CHECK(known.shared("/orders/1", start));
+    known.shared("/orders/1", start);
     known.left("/orders/1", made_here::no, start + 1s);
     CHECK(known.next_visit() == start + quiet);
     known.left("/orders/1", made_here::no, start + 9s);
@@ -77,7 +83,7 @@ TEST_CASE("a directory is left alone for ten seconds after others were seen, use
         CHECK(known.next_visit() == start + 60s);
     }
     SUBCASE("others were seen again") {
-        CHECK_FALSE(known.shared("/orders/1", start + 9s));
+        known.shared("/orders/1", start + 9s);
         CHECK(known.next_visit() == start + 9s + quiet);
         known.left("/orders/1", made_here::no, start + 11s);
         CHECK(known.next_visit() == start + 9s + quiet);
@@ -131,10 +137,10 @@ TEST_CASE("when the client closes, directories that locks have made are deleted 
     known.shared("/a", start);
     SUBCASE("made by this client") { known.left("/a", made_here::yes, start); }
     SUBCASE("recognised by its data") {
-        known.recognised("/a");
+        recognise(known, "/a");
         known.left("/a", made_here::no, start);
     }
-    SUBCASE("recognised, and its contender is still there") { known.recognised("/a"); }
+    SUBCASE("recognised, and its contender is still there") { recognise(known, "/a"); }
     SUBCASE("visited, and in use") {
         known.left("/a", made_here::no, start);
         known.take_due(start + quiet, many);
@@ -152,9 +158,14 @@ TEST_CASE("when the client closes, a directory of unknown origin stays") {
     SUBCASE("it existed before") { known.left("/a", made_here::no, start); }
     SUBCASE("this client has perhaps made it") { known.left("/a", made_here::perhaps, start); }
     SUBCASE("another one may be in its place") {
-        known.recognised("/a");
+        recognise(known, "/a");
         known.left("/a", made_here::perhaps, start);
     }
+    SUBCASE("its data are other ones") {
+        known.ask("/a");
+        known.answered("/a", origin::others);
+    }
+    SUBCASE("its data are being read") { known.ask("/a"); }
     SUBCASE("a visit had no answer") {
         known.left("/a", made_here::no, start);
         known.take_due(start + quiet, many);
@@ -166,7 +177,32 @@ TEST_CASE("when the client closes, a directory of unknown origin stays") {
 
 TEST_CASE("a directory whose data are read when it is forgotten stays forgotten") {
     own_directories known;
-    known.recognised("/a");
+    known.shared("/a", start);
+    CHECK(known.ask("/a"));
+    known.left("/a", made_here::no, start);
+    known.take_due(start + quiet, many);
+    known.visited("/a", found::nothing, start + quiet);
+    known.answered("/a", origin::locks);
     CHECK(known.free("/a"));
     CHECK_FALSE(known.made_by_locks("/a"));
+}
+
+TEST_CASE("a directory's data are read until they say who has made it") {
+    own_directories known;
+    CHECK_FALSE(known.ask("/a")); // it is of no interest
+    known.shared("/a", start);
+    CHECK(known.ask("/a"));
+    CHECK_FALSE(known.ask("/a")); // there is no answer yet
+    known.answered("/a", origin::unknown);
+    CHECK(known.ask("/a"));
+    SUBCASE("locks") { known.answered("/a", origin::locks); }
+    SUBCASE("another program") { known.answered("/a", origin::others); }
+    SUBCASE("this client, meanwhile") {
+        known.left("/a", made_here::yes, start);
+        known.answered("/a", origin::others); // of the directory before
+        CHECK(known.made_by_locks("/a"));
+    }
+    CHECK_FALSE(known.ask("/a"));
+    known.left("/a", made_here::perhaps, start); // another one may be in its place
+    CHECK(known.ask("/a"));
 }

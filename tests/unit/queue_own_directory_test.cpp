@@ -63,11 +63,47 @@ TEST_CASE("a contender whose caller has left is deleted with the directory that 
     CHECK(queue.created(1, 0) == "sweep 0 with directory, out 1");
 }
 
-TEST_CASE("only one contender makes the directory") {
+TEST_CASE("while one contender makes the directory the next ones wait, and keep their order") {
     keyed_queue queue;
     CHECK(queue.join(1, keyed) == "create 1 with directory");
-    CHECK(queue.join(2, keyed) == "create 2, list");
-    CHECK(queue.created(1, 0).starts_with("grant 1"));
+    CHECK(queue.join(2, keyed) == "");
+    CHECK(queue.join(3, keyed) == "");
+    SUBCASE("it is made") { CHECK(queue.created(1, 0) == "grant 1, create 2, list, create 3"); }
+    SUBCASE("it exists") {
+        CHECK(queue.create_fails(1, outcome::refused, node_exists) ==
+              "directory refused -110, create 1, list, create 2, create 3");
+    }
+    SUBCASE("its parent is missing") {
+        CHECK(queue.create_fails(1, outcome::missing) == "make parents of directory");
+        CHECK(queue.parents_made() == "create 1 with directory");
+    }
+    SUBCASE("the answer is lost") {
+        CHECK(queue.create_fails(1, outcome::lost) == "taint 1, settle");
+        CHECK(queue.listed({}) == "create 1, create 2, create 3, list");
+    }
+    SUBCASE("the server cannot do it now") {
+        CHECK(queue.create_fails(1, outcome::later) == "pause");
+        CHECK(queue.resume() == "create 1 with directory");
+    }
+    SUBCASE("its caller leaves") {
+        CHECK(queue.quit(1) == "");
+        CHECK(queue.created(1, 0) == "sweep 0, out 1, create 2, list, create 3");
+        CHECK(queue.created(2, 1) == "");
+        CHECK(queue.created(3, 2) == "");
+        CHECK(queue.listed({1, 2}) == "list, grant 2");
+        CHECK(queue.listed({1, 2}) == "watch own 3");
+        CHECK(queue.own_watched(3) == "");
+        CHECK(queue.release(2) == "sweep 1, out 2, grant 3");
+        CHECK(queue.release(3) == "sweep 2 with directory, out 3");
+    }
+}
+
+TEST_CASE("of contenders that waited for a connection the first one makes the directory") {
+    keyed_queue queue;
+    queue.disconnected();
+    CHECK(queue.join(1, keyed) == "");
+    CHECK(queue.join(2, keyed) == "");
+    CHECK(queue.connected() == "create 1 with directory");
 }
 
 TEST_CASE("a contender that may not make a directory joins in the ordinary way") {

@@ -36,8 +36,9 @@ struct state_of_rules {
                      blocker_reads, entries_in_table, creating, waiting, unlisted, unknown_creates,
                      holders, reported_stuck, outside_holds, outside_since, now, connected,
                      listing_in_flight, listing_wanted, listings_sent, own_losses, making_parents,
-                     pausing, directory_free, own_directory, perhaps_made, keyed, shared_reported,
-                     lease_fit, awaiting_lease, warned, watch_first, show_positions, actions] = of;
+                     pausing, directory_free, making_directory, own_directory, perhaps_made, keyed,
+                     shared_reported, lease_fit, awaiting_lease, warned, watch_first,
+                     show_positions, actions] = of;
         out.add(contenders.size(), table.size(), deleted.size(), blocker_reads.size());
         for (const auto& [key, one] : contenders)
             see(one, listings_sent, own_losses, out);
@@ -57,9 +58,9 @@ struct state_of_rules {
             out.name(name), out.add(count);
         out.add(entries_in_table, creating, waiting, unlisted, unknown_creates, holders,
                 reported_stuck, outside_holds, connected, listing_in_flight, listing_wanted,
-                making_parents, pausing, directory_free, own_directory, perhaps_made, keyed,
-                shared_reported, lease_fit, awaiting_lease, warned, watch_first, show_positions,
-                actions.size());
+                making_parents, pausing, directory_free, making_directory, own_directory,
+                perhaps_made, keyed, shared_reported, lease_fit, awaiting_lease, warned,
+                watch_first, show_positions, actions.size());
     }
 
     static void see(const permits& of, std::uint64_t scope, shape& out) {
