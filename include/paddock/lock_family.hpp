@@ -38,14 +38,14 @@ class [[gnu::visibility("default")]] lock_family;
 /// clients its directory stays, and for ten seconds after they were last seen there.
 ///
 /// A client that closes deletes the directories of its locks that are then empty, but none that no
-/// lock has made. It knows that a lock has if it has made the directory itself; where a directory
-/// exists before its first node there, it reads the data once. So an empty directory is left behind
-/// where a client was killed while it held the lock, or closed while the servers did not answer;
-/// where it closed while a call was creating its node in a directory that existed, or before that
-/// read was answered; and where other clients deleted the directory and made it again after that
-/// read found none. The next use of that key deletes it, ten seconds later. (A directory that was
-/// missing while clients contended for its key, or while the connection was lost, is made again as
-/// a container, which the servers delete when it is empty.)
+/// lock has made. It knows that a lock has if it has made the directory itself; one that it has
+/// found there it reads, once it has found it and, while it does not know, when its last call for
+/// the key leaves. So an empty directory is left behind where a client was killed while it held the
+/// lock, or closed while the servers did not answer, and where it closed while a call was creating
+/// its node in a directory that existed, or before that read was answered. The next use of that key
+/// deletes it, ten seconds later. (A directory that was missing while clients contended for its
+/// key, or while the connection was lost, is made again as a container, which the servers delete
+/// when it is empty.)
 ///
 /// Give the family a directory of its own: below its path there must be nothing else. (An empty
 /// directory that another program makes in the place of one that locks had made is taken for

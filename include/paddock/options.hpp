@@ -22,13 +22,13 @@ struct digest_credentials {
 struct client_budgets {
     /// Bytes of the paths of lock nodes that exist at one time. A dying session deletes all its
     /// nodes in one transaction, and the servers cannot read back a transaction of more than 2 MiB
-    /// (tried with 3.8.0); so the client refuses more than 1 MiB. Never more than
+    /// (tried with 3.8.0). From 1 KiB to 1 MiB, and never more than
     /// client_options::max_request_bytes allows.
     std::size_t node_path_bytes = 1024 * 1024;
     /// Bytes of the paths that the client watches at one time. A path that it watches in several
     /// ways (data, existence, children) counts as often. After a reconnect the C client sends all
-    /// of them in one packet, which the servers refuse above 1 MiB (ZOOKEEPER-706); so the client
-    /// refuses more than 512 KiB. Never more than client_options::max_request_bytes allows.
+    /// of them in one packet, which the servers refuse above 1 MiB (ZOOKEEPER-706). From 1 KiB to
+    /// 512 KiB, and never more than client_options::max_request_bytes allows.
     std::size_t watched_path_bytes = 512 * 1024;
     /// Requests, and their bytes, that the locks have in flight at one time.
     std::size_t requests_in_flight = 256;
