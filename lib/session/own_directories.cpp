@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t most_visits = 32;
 
 using found = rules::own_directories::found;
+using origin = rules::own_directories::origin;
 
 request delete_of(const std::string& directory) {
     return requests::remove{directory, rules::own_directory_version};
@@ -24,12 +25,15 @@ bool has_own_data(const native::reply& data) {
            data.stat->version == rules::own_directory_version;
 }
 
-rules::own_directories::origin origin_of(const native::reply& data) {
-    using enum rules::own_directories::origin;
-    if (data.rc == native::code::ok) return has_own_data(data) ? locks : others;
-    const bool refused =
-        rules::judge(rules::request_kind::look, data.rc) == rules::outcome::refused;
-    return refused ? others : unknown;
+origin origin_of(const native::reply& data) {
+    switch (rules::judge(rules::request_kind::look, data.rc)) {
+    case rules::outcome::done:
+        return has_own_data(data) ? origin::locks : origin::others;
+    case rules::outcome::refused:
+        return origin::others;
+    default:
+        return origin::unknown;
+    }
 }
 
 found found_by_delete(int code) {
@@ -106,11 +110,13 @@ void own_directories::visit(const std::string& directory) {
 }
 
 void own_directories::seen(const std::string& directory, const native::reply& reply) {
-    const auto result = rules::judge(rules::request_kind::look, reply.rc);
-    if (result == rules::outcome::missing) return visited(directory, found::nothing);
-    if (result == rules::outcome::refused) return visited(directory, found::foreign);
-    if (result != rules::outcome::done) return visited(directory, found::no_answer);
-    if (!has_own_data(reply)) return visited(directory, found::foreign);
+    const auto made_by = origin_of(reply);
+    if (made_by == origin::others) return visited(directory, found::foreign);
+    if (made_by == origin::unknown) {
+        const bool gone =
+            rules::judge(rules::request_kind::look, reply.rc) == rules::outcome::missing;
+        return visited(directory, gone ? found::nothing : found::no_answer);
+    }
     if (reply.stat->num_children > 0) return visited(directory, found::in_use);
     dispatcher_.submit(lane::lock_work, delete_of(directory),
                        [this, directory](const native::reply& answer) {
