@@ -22,7 +22,7 @@ asio::awaitable<void> migrate(std::string servers, std::string name) {
     if (const auto other = co_await lock.holder(); other)
         std::cout << name << " sees that " << other->label << " holds " << other->path << '\n';
     paddock::guard guard = co_await lock.lock();
-    std::cout << name << " migrates, token " << guard.fencing_token().zxid << '\n';
+    std::cout << name << " migrates, token " << guard.fencing_token() << '\n';
 
     // Executed only while the lock's node and its marker exist.
     std::vector<paddock::operation> steps{paddock::op::create{"/app/migrated-by-" + name}};

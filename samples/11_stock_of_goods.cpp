@@ -40,7 +40,7 @@ struct change {
 
 asio::awaitable<void> order(paddock::client& zk, paddock::mutex mutex, goods wanted, bool kick) {
     paddock::guard guard = co_await mutex.lock();
-    const auto draft = "stock-" + std::to_string(guard.fencing_token().zxid); // unique to this hold
+    const auto draft = "stock-" + to_string(guard.fencing_token()); // unique to this hold
     paddock::guarded_steps<change> steps;
     steps.record = [&]() -> asio::awaitable<change> {
         const auto now = co_await zk.get("/stock-of-goods");

@@ -27,7 +27,7 @@ asio::awaitable<void> candidate(paddock::client& zk, std::string name) {
     options.id = name; // the name that observers see
     paddock::election votes(zk, "/samples/votes", options);
     const auto lead = [&](paddock::guard& leadership) -> asio::awaitable<paddock::after_term> {
-        std::cout << name << " leads, with token " << leadership.fencing_token().zxid << '\n';
+        std::cout << name << " leads, with token " << leadership.fencing_token() << '\n';
         asio::steady_timer work(co_await asio::this_coro::executor, 50ms);
         co_await work.async_wait(asio::use_awaitable);
         std::cout << name << " resigns\n";

@@ -28,7 +28,7 @@ asio::awaitable<void> transfer(account& from, account& to, int amount) {
     from.balance -= amount;
     to.balance += amount;
     // guards[0] is the guard of `from`, guards[1] that of `to`: each has a token to fence with.
-    std::cout << "moved " << amount << ", token " << guards[0].fencing_token().zxid << '\n';
+    std::cout << "moved " << amount << ", token " << guards[0].fencing_token() << '\n';
     co_await guards.unlock();
 }
 

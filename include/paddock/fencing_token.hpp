@@ -13,11 +13,12 @@ namespace paddock {
 /// largest one. Claim, then read: raise the stored token to your own (the store refuses if its
 /// token is larger), read, and write only where the stored token equals your own.
 ///
-/// Tokens are ordered by `zxid`, then by `sub`. On ZooKeeper they grow over all paths (those of
-/// different locks may be equal), and outlive the lock's directory. They start again when the
-/// ensemble is set up anew or restored from a backup. On Redis they grow for each name;
-/// redis::mutex says what they survive. Tokens of two systems, or of two names on Redis, must not
-/// be compared. Store both parts, or the text of to_string(), which sorts as the tokens do.
+/// Tokens are ordered by `zxid`, then by `sub`. Two holds of one lock may have the same `zxid`, so
+/// store both parts, or the text of to_string(), which sorts as the tokens do. On ZooKeeper they
+/// grow over all paths (those of different locks may be equal), and outlive the lock's directory.
+/// They start again when the ensemble is set up anew or restored from a backup. On Redis they grow
+/// for each name; redis::mutex says what they survive. Tokens of two systems, or of two names on
+/// Redis, must not be compared.
 struct fencing_token {
     /// The `czxid` of the lock's node: the transaction that created it. On Redis: one more than the
     /// counter of the lock, and at least the server's time in microseconds since 1970.

@@ -9,8 +9,10 @@
 
 #include <atomic>
 #include <deque>
+#include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 
 using namespace paddock;
 using namespace paddock::test;
@@ -143,13 +145,19 @@ struct party {
 
     std::deque<asio::io_context> io;
     std::atomic<int> inside{0}, wrong{0}, served{0};
-    std::atomic<std::int64_t> last_token{0};
+    std::mutex tokens;
+    fencing_token last_token; // guarded by `tokens`
+
+    bool grows(fencing_token now) {
+        const std::lock_guard alone(tokens);
+        return std::exchange(last_token, now) < now;
+    }
 
     void go(std::shared_ptr<mutex> m, int rounds, std::size_t here) {
         if (rounds == 0) return;
         m->lock([=, this](error_code problem, guard g) {
             if (problem || !g.valid() || inside.exchange(1) != 0) ++wrong;
-            if (last_token.exchange(g.fencing_token().zxid) >= g.fencing_token().zxid) ++wrong;
+            if (!grows(g.fencing_token())) ++wrong;
             ++served;
             const auto there = (here + 1) % io.size();
             asio::post(io[there], [=, this, g = std::move(g)]() mutable {

@@ -92,7 +92,7 @@ expect '^reader [12] sees 100$|^reader 3 sees 110$' 3 "$said"
 expect '^the writer (makes it|still sees) 110$' 2 "$said"
 
 said=$("$programs/election" "$server_address")
-expect '^(alice|bob|carol) (leads, with token [0-9]+|resigns)$' 6 "$said"
+expect '^(alice|bob|carol) (leads, with token [0-9a-f]{32}|resigns)$' 6 "$said"
 expect '^  the follower sees that there is no leader$' 1 "$said"
 
 said=$("$programs/a_place_in_the_queue" "$server_address")
@@ -107,7 +107,7 @@ printf '%s\n' "$said" | awk '
   / a deposit$/ { inside = 0 }' || fail "$said"
 
 said=$("$programs/lock_all" "$server_address")
-expect '^moved [0-9]+, token [0-9]+$' 4 "$said"
+expect '^moved [0-9]+, token [0-9a-f]{32}$' 4 "$said"
 expect '^balances 150 60 90$|^one of them is taken, so none is held$|^an audit under 3 locks$' 3 "$said"
 
 said=$("$programs/so_many_at_a_time" "$server_address")
@@ -115,7 +115,7 @@ expect '^takes [123], in use [123]$' 4 "$said"
 expect '^there is no room$|^2 of 5 permits are taken$' 2 "$said"
 
 said=$("$programs/simple_mutex" "$server_address")
-expect '^(left|middle|right) migrates, token [0-9]+$' 3 "$said"
+expect '^(left|middle|right) migrates, token [0-9a-f]{32}$' 3 "$said"
 printf '%s\n' "$said" | awk '
   / migrates, / { if (inside) exit 1; inside = 1 }
   / is done$/ { inside = 0 }' || fail "$said"
