@@ -98,21 +98,21 @@ bool batch::fits(const request& what) const {
 
 bool batch::suits(const request& what) const {
     const auto directory = directory_of(what);
-    if (with_directory(what)) return !directories_.contains(directory);
+    if (with_directory(what)) return !made_.contains(directory) && !left_out_.contains(directory);
     if (std::holds_alternative<requests::remove>(what)) return places_.suits_remove(directory);
-    return !directories_.contains(directory) && places_.suits_create(directory);
+    return !left_out_.contains(directory) && places_.suits_create(directory);
 }
 
 void batch::add(const request& what) {
     bytes_ = bytes_with(what);
     parts_.push_back(&what);
-    leave_out(what);
+    if (with_directory(what)) made_.insert(directory_of(what));
 }
 
 void batch::leave_out(const request& what) {
     const bool changes = std::holds_alternative<requests::create>(what) ||
                          std::holds_alternative<requests::remove>(what);
-    if (changes) directories_.insert(directory_of(what));
+    if (changes) left_out_.insert(directory_of(what));
 }
 
 requests::multi batch::steps() const {

@@ -22,8 +22,9 @@ bool mergeable(const request& what) noexcept; ///< may have company in a batch
 bool same_kind(const request& one, const request& other) noexcept;
 
 /// Several creates of lock nodes, or several deletes, that are sent as one multi. Creates and
-/// deletes are never mixed, nor are those with their directories mixed with others; of one
-/// directory there is at most one create.
+/// deletes are never mixed, nor are those with their directories mixed with others. The nodes of
+/// one directory are created in their order, with the same czxid; so a fencing token has the
+/// sequence number, too.
 ///
 /// The C client cannot tell the czxid of a node that a multi creates. So behind its creates stand
 /// three steps that create a node in the directory of the first one, change it, and delete it: the
@@ -55,7 +56,8 @@ private:
     std::size_t max_nodes_;
     std::size_t bytes_ = 0;
     std::vector<const request*> parts_;
-    std::unordered_set<std::string_view> directories_; ///< of requests, added or left out
+    std::unordered_set<std::string_view> made_;     ///< directories that it creates or deletes
+    std::unordered_set<std::string_view> left_out_; ///< directories of requests that were left out
 };
 
 /// How many steps of a batch with this request each of its requests has.

@@ -15,8 +15,8 @@ constexpr std::size_t farthest_merged = 256;
 /// How many that cannot be merged end the search.
 constexpr std::size_t most_misfits = 16;
 /// So many creates, and so many deletes, are under way before others wait for company. One lock
-/// alone has one of each, and a few locks wait for nobody.
-constexpr std::size_t most_writes = 4;
+/// alone has one of each.
+constexpr std::size_t most_writes = 2;
 
 } // namespace
 
@@ -160,8 +160,8 @@ void dispatcher::send_lanes(when how) {
     }
 }
 
-/// While several writes are under way, the next batch gets more nodes if it waits for an answer:
-/// unless another one waits that cannot join it, as in a crowd at one lock.
+/// While two writes are under way, the next batch gets more nodes if it waits for an answer: unless
+/// another one waits that cannot join it.
 bool dispatcher::should_grow(lane which) const {
     const auto& [waiting, writes] = of(which);
     if (writes < most_writes || waiting.empty() || waiting.size() >= batch::most_nodes)
@@ -226,7 +226,7 @@ std::shared_ptr<const request> dispatcher::merge_waiting(lane which, queued_requ
     auto bytes = bytes_of(*first);
     const auto room = [&] { return which != lane::lock_work || window_open(parts.size(), bytes); };
     std::size_t kept = 0;
-    std::size_t misfits = 0; // so that a crowd at one lock costs no more than other requests do
+    std::size_t misfits = 0; // so that many of them cost no more than other requests do
     for (std::size_t i = 0; i < end; ++i) {
         auto& one = waiting[i];
         const bool candidate = misfits < most_misfits && mergeable(one) && room();

@@ -42,7 +42,7 @@ protected:
 
 /// Sends all requests of a client, those of one turn of the event loop together. Requests wait here
 /// while there is no connection, or while the pump is about to lose it; requests of locks also
-/// while too many of them are in flight, and mergeable ones while several of those are. The
+/// while too many of them are in flight, and mergeable ones while two of those are. The
 /// requests of one lane are sent in the order of submit(), but for mergeable ones: they join the
 /// first of them in a batch. Strand only.
 ///

@@ -101,6 +101,26 @@ CO_TEST("64 locks that are asked for at once are one transaction, and so are the
     co_await many_locks::unlock_all(again);
 }
 
+CO_TEST("64 calls for one lock are one transaction, and their tokens grow") {
+    const auto count = test.full_or_brief(64U, 2U);
+    many_locks s(executor, 1);
+    co_await s.know_directories();
+    std::vector<lock_call> all;
+    for (unsigned n = 0; n < count; ++n)
+        all.push_back(ask(s.locks.front()));
+    fencing_token last;
+    std::set<std::int64_t> transactions;
+    for (const auto& one : all) {
+        co_await finished(one);
+        CHECK(held(one).fencing_token() > last);
+        last = held(one).fencing_token();
+        transactions.insert(last.zxid);
+        co_await finished(give_back(held(one)));
+    }
+    CHECK(transactions.size() == 1);
+    CHECK(s.direct.children(s.paths.front()).empty());
+}
+
 CO_TEST("a lock that cannot have its node does not keep others from theirs") {
     many_locks s(executor, 5);
     co_await s.know_directories();

@@ -70,12 +70,17 @@ TEST_CASE("a directory is not made, or deleted, before an earlier request there"
     s.create_both("/k/1/x-");
     s.create("/k/2/x-");
     s.create_both("/k/2/y-");
-    CHECK(s.asked() == words{s.batch_of({"/k/1", "/k/1/x-"}, "/k/1"), "create /k/2/x-",
-                             s.batch_of({"/k/2", "/k/2/y-"}, "/k/2")});
+    CHECK(s.asked() == words{s.batch_of({"/k/1", "/k/1/x-"}, "/k/1"), "create /k/2/x-"});
+    s.execute({"/k/1", "/k/1/x-0"});
+    CHECK(s.asked() == words{s.batch_of({"/k/2", "/k/2/y-"}, "/k/2")});
+    s.answer();
+    s.execute({"/k/2", "/k/2/y-1"});
     s.remove_both("/k/1/x-0");
     s.remove("/k/2/x-0");
     s.remove_both("/k/2/x-1");
-    CHECK(s.asked() == words{"multi /k/1/x-0 /k/1", "remove /k/2/x-0", "multi /k/2/x-1 /k/2"});
+    CHECK(s.asked() == words{"multi /k/1/x-0 /k/1", "remove /k/2/x-0"});
+    s.answer();
+    CHECK(s.asked() == words{"multi /k/2/x-1 /k/2"});
 }
 
 TEST_CASE("the refusal of a directory is the answer to its node, and the others go again") {
