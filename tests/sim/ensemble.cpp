@@ -101,12 +101,14 @@ void ensemble::committed(std::size_t index, const logged& t) {
     });
     for (const auto& step : t->steps) {
         if (step.what == change::create && step.container)
-            makers_[step.path] = clients_[t->session];
+            makers_[step.path].insert(clients_[t->session]);
         const auto* const node = step.what == change::remove ? truth_.find(step.path) : nullptr;
         if (!node) continue;
         const bool directory = node->stat.ephemeral_owner == 0;
-        // Its maker takes a container for unused, though others may have used it meanwhile.
-        const bool own_container = node->container && makers_[step.path] == clients_[t->session];
+        // Its maker takes a container for unused, though others may have used it meanwhile, or made
+        // it anew.
+        const bool own_container =
+            node->container && makers_[step.path].contains(clients_[t->session]);
         must(!only_own_directories || !directory || t->session == 0 || own_container ||
                  node->data == rules::own_directory_data,
              "a client deletes a directory that it has not made: " + step.path);

@@ -138,8 +138,8 @@ private:
     std::vector<logged> history_;
     std::map<std::pair<std::string, std::int64_t>, ended> ends_;
     std::map<std::pair<std::string, std::int64_t>, std::string> successors_;
-    std::map<std::int64_t, std::string> clients_; ///< by session
-    std::map<std::string, std::string> makers_;   ///< of the containers: clients
+    std::map<std::int64_t, std::string> clients_;         ///< by session
+    std::map<std::string, std::set<std::string>> makers_; ///< of the containers: clients
     std::set<std::int64_t> killed_;
     batch_counts batches_;
 };
