@@ -78,12 +78,20 @@ parsed_servers parse_servers(std::string_view text) {
     const auto slash = std::min(text.find('/'), text.size());
     list.root = text.substr(slash);
     if (list.root == "/") list.root.clear();
+    if (list.root.find(',') != list.root.npos) {
+        list.fault = "has a root before its end ('/' … ','): one root stands behind all servers";
+        return list;
+    }
     if (!list.root.empty()) list.fault = path_fault(list.root);
     if (!list.fault.empty()) {
         list.fault = "ends in a root that " + list.fault;
         return list;
     }
     const auto servers = text.substr(0, slash);
+    if (servers.find('@') != servers.npos) {
+        list.fault = "has credentials before a host ('@'): client_options::auth takes them";
+        return list;
+    }
     for (std::size_t start = 0; start <= servers.size() && list.fault.empty();) {
         const auto end = std::min(servers.find(',', start), servers.size());
         server one;

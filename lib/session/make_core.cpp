@@ -92,7 +92,10 @@ std::shared_ptr<core> make_core(asio::any_io_executor io, world outside, std::st
                                 client_options options) {
     check(options);
     auto parsed = rules::parse_servers(servers);
-    if (!parsed.fault.empty()) throw bad_argument("servers", servers, parsed.fault);
+    const bool secret = servers.find('@') != servers.npos; // perhaps a password
+    if (!parsed.fault.empty())
+        throw secret ? bad_argument("servers", parsed.fault)
+                     : bad_argument("servers", servers, parsed.fault);
     auto root = joined_root(parsed.root, options.root);
     auto made = std::make_shared<core>(std::move(io), std::move(outside), addresses(parsed.servers),
                                        std::move(root), std::move(options));

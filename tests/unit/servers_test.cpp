@@ -42,7 +42,17 @@ TEST_CASE("a zone of an IPv6 address is part of the host") {
 TEST_CASE("a bad root is a fault") {
     CHECK(fault_of("a/app/") == "ends in a root that ends with '/'");
     CHECK(fault_of("a//app") == "ends in a root that has an empty component");
-    CHECK(fault_of("a/b,c") == ""); // a comma in a root is legal, if unlikely
+    for (const auto* const text : {"a/b,c", "a:1/b,c:2/b", "a/,c"})
+        CHECK(fault_of(text) ==
+              "has a root before its end ('/' … ','): one root stands behind all servers");
+}
+
+TEST_CASE("credentials are a fault, which does not tell them") {
+    for (const auto* const text : {"anna:secret@a", "anna:secret@a:1", "a,anna@b/app"}) {
+        CHECK(fault_of(text).starts_with("has credentials before a host ('@')"));
+        CHECK(fault_of(text).find("secret") == std::string::npos);
+    }
+    CHECK(fault_of("a/app@home") == "");
 }
 
 TEST_CASE("a bad port is a fault") {
@@ -71,8 +81,7 @@ TEST_CASE("bad brackets are a fault") {
 }
 
 TEST_CASE("an impossible host is a fault") {
-    for (const auto* const text :
-         {"a b", " a", "a@b", "a;b", "a\n", "zk\xc3\xa4", "a]", "[a b]:1"}) {
+    for (const auto* const text : {"a b", " a", "a;b", "a\n", "zk\xc3\xa4", "a]", "[a b]:1"}) {
         CAPTURE(text);
         CHECK(fault_of(text).find("which is not a valid host name") != std::string::npos);
     }
