@@ -18,6 +18,10 @@ constexpr std::size_t most_misfits = 16;
 /// alone has one of each.
 constexpr std::size_t most_writes = 2;
 
+bool creates(const request& what) noexcept {
+    return std::holds_alternative<requests::create>(what);
+}
+
 } // namespace
 
 /// A request, or a batch, that the C client has accepted, and owns until it is answered.
@@ -39,6 +43,9 @@ public:
         from.bytes_ += bytes_;
         if (by_ != answered_by::server) ++from.leader_requests_;
         if (writes_) ++from.of(which_).writes;
+        if (parts_.size() > 1)
+            for (const auto& part : parts_)
+                if (creates(*part.what)) from.batched_.insert(directory_of(*part.what));
         from.in_flight_.push_back(*this);
     }
     ~sent_request() override {
@@ -81,6 +88,9 @@ private:
         unlink();
         if (by_ != answered_by::server) --from->leader_requests_;
         if (writes_) --from->of(which_).writes;
+        if (parts_.size() > 1)
+            for (const auto& part : parts_)
+                if (creates(*part.what)) from->batched_.erase(directory_of(*part.what));
         from->requests_ -= requests_;
         from->bytes_ -= bytes_;
         return from;
@@ -150,14 +160,24 @@ void dispatcher::schedule_sending() {
 /// While the pump is about to lose the connection the requests stay in their lanes: the callers
 /// would have to submit again each one that the pump refuses.
 void dispatcher::send_lanes(when how) {
-    const auto grows = [&](lane which) { return how == when::worthwhile && should_grow(which); };
+    const auto waits = [&](lane which) {
+        const auto& waiting = of(which).waiting;
+        if (!waiting.empty() && would_overtake(*waiting.front().what)) return true;
+        return how == when::worthwhile && should_grow(which);
+    };
     while (connection_ && sending_ && connection_->ready()) {
-        if (grows(lane::urgent)) return; // nothing overtakes a delete
+        if (waits(lane::urgent)) return; // nothing overtakes a delete
         if (!send_first(lane::urgent) &&
-            !(window_open() && !grows(lane::lock_work) && send_first(lane::lock_work)) &&
+            !(window_open() && !waits(lane::lock_work) && send_first(lane::lock_work)) &&
             !send_first(lane::user))
             return;
     }
+}
+
+/// Whether it is a create in a directory where an unanswered batch creates nodes, too: these are
+/// sent again if the batch is refused.
+bool dispatcher::would_overtake(const request& what) const {
+    return mergeable(what) && creates(what) && batched_.contains(directory_of(what));
 }
 
 /// While two writes are under way, the next batch gets more nodes if it waits for an answer: unless
@@ -214,8 +234,7 @@ std::shared_ptr<const request> dispatcher::merge_waiting(lane which, queued_requ
     const auto mergeable = [&](const queued_request& one) {
         return same_kind(*one.what, *first) && !one.alone;
     };
-    const bool makes_directory =
-        with_directory(*first) && std::holds_alternative<requests::create>(*first);
+    const bool makes_directory = with_directory(*first) && creates(*first);
     batch together(places_, window_.batch_bytes,
                    makes_directory ? directories_.now() : batch::most_nodes);
     const bool alone = parts.front().alone ||
@@ -229,7 +248,8 @@ std::shared_ptr<const request> dispatcher::merge_waiting(lane which, queued_requ
     std::size_t misfits = 0; // so that many of them cost no more than other requests do
     for (std::size_t i = 0; i < end; ++i) {
         auto& one = waiting[i];
-        const bool candidate = misfits < most_misfits && mergeable(one) && room();
+        const bool candidate =
+            misfits < most_misfits && mergeable(one) && room() && !would_overtake(*one.what);
         if (candidate && together.fits(*one.what) && (!one.still || one.still())) {
             together.add(*one.what);
             bytes += bytes_of(*one.what);
@@ -272,26 +292,37 @@ void dispatcher::answered(lane which, queued_requests parts, const native::reply
 }
 
 /// A batch was refused because of one of its steps. All of that is in order before an answer, whose
-/// receiver may submit the next request.
+/// receiver may submit the next request. If a directory is missing, that is the answer for each
+/// node there: if the others were sent again, the first one would join behind them.
 void dispatcher::split(lane which, queued_requests parts, const native::reply& reply) {
-    const auto& first = *parts.front().what;
-    const auto found = static_cast<std::size_t>(reply.refused_step) / steps_of_each(first);
+    const auto first = parts.front().what;
+    const auto found = static_cast<std::size_t>(reply.refused_step) / steps_of_each(*first);
     const bool of_a_part = found < parts.size(); // else of those that tell the transaction
-    if (!with_directory(first))
-        places_.refused(directory_of(*parts[of_a_part ? found : 0].what), reply.rc);
-    else if (static_cast<zk_errc>(reply.rc) == zk_errc::node_exists)
+    const auto place = directory_of(*parts[of_a_part ? found : 0].what);
+    const auto why = static_cast<zk_errc>(reply.rc);
+    if (!with_directory(*first))
+        places_.refused(place, reply.rc);
+    else if (why == zk_errc::node_exists)
         directories_.refused();
     const auto guilty = parts.size() == 1 ? 0 : found;
-    for (auto i = parts.size(); i-- > 0;)
-        if (i != guilty) send_alone(which, std::move(parts[i]));
-    if (guilty < parts.size()) parts[guilty].done(native::reply{.rc = reply.rc});
+    const bool missing = of_a_part && why == zk_errc::no_node && creates(*first);
+    queued_requests refused;
+    queued_requests others;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        const bool of_it = i == guilty || (missing && directory_of(*parts[i].what) == place);
+        (of_it ? refused : others).push_back(std::move(parts[i]));
+    }
+    for (auto one = others.rbegin(); one != others.rend(); ++one)
+        send_alone(which, std::move(*one));
+    for (auto& one : refused)
+        one.done(native::reply{.rc = reply.rc});
 }
 
 /// Puts a request that was not executed before all others of its lane.
 void dispatcher::send_alone(lane which, queued_request part) {
     if (which == lane::lock_work && !connection_)
         return answer_later(std::move(part.done), native::code::invalid_state);
-    if (std::holds_alternative<requests::create>(*part.what))
+    if (creates(*part.what))
         for (auto& one : in_flight_)
             static_cast<sent_request&>(one).outdate(directory_of(*part.what));
     part.alone = true;

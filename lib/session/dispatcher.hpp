@@ -14,6 +14,8 @@
 #include <cstddef>
 #include <deque>
 #include <memory>
+#include <string_view>
+#include <unordered_set>
 #include <vector>
 
 namespace paddock::detail {
@@ -47,8 +49,10 @@ protected:
 /// first of them in a batch. Strand only.
 ///
 /// A batch is executed as a whole or not at all. If the ensemble refuses one of its steps, that
-/// request gets the answer, and each of the others is sent again alone. A listing of lock work that
-/// was sent behind the batch is sent again behind them, because it must show their nodes.
+/// request gets the answer, and each of the others is sent again alone: until the answer no later
+/// create in their directories is sent. A missing directory is the answer for all its nodes. A
+/// listing of lock work that was sent behind the batch is sent again behind them, because it must
+/// show their nodes.
 ///
 /// A request that was not sent is answered before the listeners learn of the next connection: then
 /// they send their requests again, so they must know by then which ones were not sent.
@@ -130,6 +134,7 @@ private:
     void schedule_sending();
     enum class when { now, worthwhile };
     void send_lanes(when how);
+    bool would_overtake(const request& what) const;
     bool should_grow(lane which) const;
     bool send_first(lane which);
     std::shared_ptr<const request> merge_waiting(lane which, queued_requests& parts);
@@ -154,6 +159,7 @@ private:
     boost::intrusive::list<list_hook, boost::intrusive::constant_time_size<false>> in_flight_;
     std::size_t requests_ = 0; ///< requests of locks in flight
     std::size_t bytes_ = 0;
+    std::unordered_set<std::string_view> batched_; ///< where unanswered batches create nodes
     std::size_t leader_requests_ = 0; ///< requests in flight that the leader takes part in
     rules::batch_places places_;
     rules::batch_size directories_{batch::most_nodes}; ///< for creates with a directory

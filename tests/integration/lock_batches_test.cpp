@@ -137,6 +137,29 @@ CO_TEST("a lock that cannot have its node does not keep others from theirs") {
     CHECK(s.requests().at(opcode::multi) >= 3); // a refused one, and those of the second round
 }
 
+CO_TEST("a batch that is refused does not change the order of one lock's calls") {
+    many_locks s(executor, 2);
+    co_await s.know_directories();
+    std::size_t of_gone = 0;
+    SUBCASE("the lock's directory is gone") {}
+    SUBCASE("the directory of another lock is gone") { of_gone = 1; }
+    s.direct.remove(s.paths[of_gone]);
+    const auto count = test.full_or_brief(200U, 3U);
+    std::vector<unsigned> order;
+    std::vector<lock_call> others;
+    for (unsigned n = 0; n < count; ++n) {
+        s.locks[0].lock([&order, n](error_code failed, const guard&) {
+            CHECK_FALSE(failed);
+            order.push_back(n);
+        });
+        if (n == count / 4) others.push_back(ask(s.locks[1]));
+    }
+    co_await eventually([&] { return order.size() == count; });
+    CHECK(std::is_sorted(order.begin(), order.end()));
+    co_await finished(others);
+    co_await many_locks::unlock_all(others);
+}
+
 CO_TEST("locks of a transaction whose answer is lost keep their nodes, and get no second ones") {
     many_locks s(executor, test.full_or_brief(16, 2), short_session(4s));
     co_await s.know_directories();

@@ -241,6 +241,55 @@ TEST_CASE("a refused step gets the error, and the others go again, alone and fir
     CHECK(s.asked() == words{"create /b/again-"});
 }
 
+TEST_CASE("a missing directory is the answer for all nodes that a batch has there") {
+    words order;
+    batch_stage s;
+    s.know({"/a", "/b"});
+    const auto note = [&](const char* name) {
+        return [&order, name] { order.emplace_back(name); };
+    };
+    const auto first = s.create("/a/1-", note("first"));
+    const auto other = s.create("/b/x-", note("other"));
+    const auto second = s.create("/a/2-", note("second"));
+    s.asked();
+    s.answer(no_node, 0);
+    CHECK(order == words{"first", "second"});
+    CHECK(first->rc == no_node);
+    CHECK(second->rc == no_node);
+    CHECK_FALSE(other->rc);
+    CHECK(s.asked() == words{"create /b/x-"});
+}
+
+TEST_CASE("a node that may have to be created again is not overtaken in its directory") {
+    batch_stage s;
+    s.know({"/a", "/b", "/c"});
+    s.create("/a/1-");
+    s.create("/b/1-");
+    CHECK(s.asked() == words{s.batch_of({"/a/1-", "/b/1-"}, "/a")});
+    SUBCASE("its batch is refused") {
+        s.create("/b/2-");
+        s.list("/b");
+        CHECK(s.asked().empty());
+        s.answer(no_node, 0);
+        CHECK(s.asked() == words{"create /b/1-", "create /b/2-", "children /b"});
+    }
+    SUBCASE("its batch is executed") {
+        s.create("/b/2-");
+        CHECK(s.asked().empty());
+        s.execute({"/a/1-1", "/b/1-1"});
+        CHECK(s.asked() == words{"create /b/2-"});
+    }
+    SUBCASE("its batch is lost") {
+        s.lose_connection();
+        CHECK(s.asked().empty());
+    }
+    SUBCASE("others may go") {
+        s.create("/c/1-");
+        s.create("/b/2-");
+        CHECK(s.asked() == words{"create /c/1-"});
+    }
+}
+
 TEST_CASE("after a refusal the directory goes alone, until it is known to exist") {
     batch_stage s;
     s.know({"/a", "/b"});
