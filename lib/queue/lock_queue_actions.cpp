@@ -102,7 +102,6 @@ void lock_queue::carry_out(const rules::queue_act::directory_shared&) {
 
 void lock_queue::carry_out(const rules::queue_act::directory_left& a) {
     core_.own_directories().left(directory_, a.made);
-    core_.own_directories().recognise(directory_);
 }
 
 /// One multi replaces the node, so that the lock queue always shows exactly one of the two. If a

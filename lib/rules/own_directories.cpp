@@ -46,10 +46,10 @@ void own_directories::left(std::string_view directory, made_here made, time now)
         if (made == made_here::no) return;
         it = known_.emplace(directory, own_directories::directory{.in_use = now}).first;
     }
-    if (made != made_here::no)
-        it->second.of = made == made_here::yes ? origin::locks : origin::unknown;
-    it->second.pause = quiet;
-    visit_at(it, std::max(now, it->second.in_use + quiet));
+    auto& known = it->second;
+    known.pause = quiet;
+    if (made != made_here::no) known.of = made == made_here::yes ? origin::locks : origin::unknown;
+    visit_at(it, made == made_here::perhaps ? now : std::max(now, known.in_use + quiet));
 }
 
 void own_directories::visit_at(directories::iterator where, time when) {
@@ -81,13 +81,19 @@ void own_directories::visited(std::string_view directory, found what, time now) 
         known_.erase(it);
         return;
     }
-    auto& pause = it->second.pause;
+    auto& known = it->second;
+    if (what != found::no_answer) known.of = origin::locks; // the visit has read its data
+    if (what == found::lately_used) return visit_at(it, known.in_use + quiet);
     if (what == found::in_use) {
-        it->second.of = origin::locks; // the visit has read its data
-        it->second.in_use = now;
-        pause = std::min<boot_clock::duration>(2 * pause, longest_pause);
+        known.in_use = now;
+        known.pause = std::min<boot_clock::duration>(2 * known.pause, longest_pause);
     }
-    visit_at(it, now + pause);
+    visit_at(it, now + known.pause);
+}
+
+bool own_directories::lately_used(std::string_view directory, time now) const {
+    const auto it = known_.find(directory);
+    return it != known_.end() && now < it->second.in_use + quiet;
 }
 
 std::vector<std::string> own_directories::close() {

@@ -53,10 +53,13 @@ public:
     /// What its data say; unknown: there is no answer, or no directory.
     void answered(std::string_view directory, origin of);
     bool made_by_locks(std::string_view directory) const;
-    /// The last contender of this client has left, and the directory remains.
+    /// The last contender of this client has left, and the directory remains. If this client has
+    /// perhaps made it, the first visit is now: the client may close soon.
     void left(std::string_view directory, made_here made, time now);
 
-    enum class found { nothing, in_use, foreign, no_answer };
+    /// Whether others were seen there lately, so that it must not be deleted yet.
+    bool lately_used(std::string_view directory, time now) const;
+    enum class found { nothing, in_use, lately_used, foreign, no_answer };
     /// The directories to visit now, so many at most.
     std::vector<std::string> take_due(time now, std::size_t most);
     std::optional<time> next_visit() const;

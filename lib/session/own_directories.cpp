@@ -60,6 +60,7 @@ void own_directories::refused(std::string_view directory, int code) {
 void own_directories::left(std::string_view directory, rules::made_here made) {
     rules_.left(directory, made, env_.now());
     arm();
+    if (made == rules::made_here::no) recognise(directory); // else a visit reads it
 }
 
 void own_directories::recognise(std::string_view directory) {
@@ -118,6 +119,7 @@ void own_directories::seen(const std::string& directory, const native::reply& re
         return visited(directory, gone ? found::nothing : found::no_answer);
     }
     if (reply.stat->num_children > 0) return visited(directory, found::in_use);
+    if (rules_.lately_used(directory, env_.now())) return visited(directory, found::lately_used);
     dispatcher_.submit(lane::lock_work, delete_of(directory),
                        [this, directory](const native::reply& answer) {
                            visited(directory, found_by_delete(answer.rc));

@@ -1,13 +1,6 @@
 // A lock family with very many keys: the client keeps nothing of a key whose contenders have left.
 
-#include "queue/lock_queues.hpp"
-#include "rules/own_directories.hpp"
-#include "session/make_core.hpp"
-#include "sim/c_client.hpp"
-#include "sim/host.hpp"
-#include "sim/timeline.hpp"
-
-#include <paddock/paddock.hpp>
+#include "sim/keys_stage.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -30,57 +23,6 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr int many = 10'000;
-
-/// One healthy server, and one client.
-struct stage {
-    stage() : core(make_core()) {}
-    ~stage() { here->end(); }
-
-    std::shared_ptr<paddock::detail::core> make_core() {
-        paddock::detail::world outside{make_environment(here),
-                                       [here = here] { return std::make_unique<c_client>(here); },
-                                       &timeline::latest_now};
-        return paddock::detail::make_core(here->io().get_executor(), std::move(outside),
-                                          "10.0.0.1:2181", {});
-    }
-
-    /// Lets time pass, a minute at most, until it is so.
-    template <typename Predicate>
-    void until(Predicate reached) {
-        here->wake();
-        for (const auto limit = time.now() + 60s; !reached() && time.now() < limit;)
-            if (!time.step()) FAIL("time stands still");
-        REQUIRE(reached());
-    }
-    std::size_t queues() const { return core->use<paddock::detail::lock_queues>().size(); }
-    std::size_t lock_nodes() const {
-        const auto& nodes = servers.truth().nodes();
-        return static_cast<std::size_t>(std::count_if(nodes.begin(), nodes.end(), [](auto& one) {
-            return one.second.stat.ephemeral_owner != 0;
-        }));
-    }
-    std::size_t directories() const {
-        const auto& nodes = servers.truth().nodes();
-        return static_cast<std::size_t>(std::count_if(nodes.begin(), nodes.end(), [](auto& one) {
-            return one.second.data == rules::own_directory_data;
-        }));
-    }
-    void check_that_nothing_is_left() {
-        until([&] { return queues() == 0; });
-        CHECK(lock_nodes() == 0);
-        until([&] { return directories() == 0; });
-        CHECK(core->claims().count() == 0);
-        CHECK(core->node_budget().used() == 0);
-        CHECK(core->watches().bytes() == 0);
-        CHECK(servers.watches().empty());
-    }
-
-    timeline time;
-    dice chance{1};
-    ensemble servers{time, chance, {.servers = 1}};
-    std::shared_ptr<host> here = std::make_shared<host>(servers, "A");
-    std::shared_ptr<paddock::detail::core> core;
-};
 
 std::string key_of(int n) { return "article " + std::to_string(n); }
 
@@ -241,6 +183,21 @@ TEST_CASE("a client that closes deletes the directories of the locks that it hol
         s.core->close(errc::closed);
     });
     s.until([&] { return s.directories() == 0 && s.lock_nodes() == 0; });
+}
+
+TEST_CASE("a client that closes deletes the directories of holds that an earlier session had") {
+    stage s;
+    const auto zk = paddock::detail::access::make<client>(s.core);
+    const lock_family orders(zk, "/orders");
+    guard held;
+    orders.lock("4711", [&](error_code, guard got) { held = std::move(got); });
+    s.until([&] { return held.valid(); });
+    s.servers.kill(s.servers.truth().sessions().begin()->first);
+    s.until([&] { return !held.valid(); });
+    s.until([&] { return s.core->own_directories().made_by_locks("/orders/4711"); });
+    CHECK(s.directories() == 1);
+    s.here->post([&] { s.core->close(errc::closed); });
+    s.until([&] { return s.directories() == 0; });
 }
 
 namespace {

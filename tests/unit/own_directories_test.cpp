@@ -96,6 +96,18 @@ TEST_CASE("a directory is left alone for ten seconds after others were seen, use
     }
 }
 
+TEST_CASE("a directory that this client has perhaps made is looked at now, and deleted later") {
+    own_directories known;
+    known.left("/orders/1", made_here::perhaps, start);
+    CHECK(known.take_due(start, many) == words{"/orders/1"});
+    CHECK(known.lately_used("/orders/1", start));
+    known.visited("/orders/1", found::lately_used, start);
+    CHECK(known.made_by_locks("/orders/1"));
+    CHECK(known.next_visit() == start + quiet);
+    CHECK_FALSE(known.lately_used("/orders/1", start + quiet));
+    CHECK(known.close() == words{"/orders/1"});
+}
+
 TEST_CASE("a visit without an answer is made again") {
     own_directories known;
     known.left("/orders/1", made_here::yes, start);
