@@ -45,7 +45,8 @@ const char* text(errc code) noexcept {
     case errc::unsuitable_server:
         return "too many Redis servers cannot be used for locks; the log says why";
     case errc::options_mismatch:
-        return "the other clients of the Redis servers have another max_ttl or number of servers";
+        return "the other clients of the Redis servers have another max_ttl or number of servers; "
+               "the log has theirs";
     case errc::wrong_c_client:
         return "libzookeeper_mt has taken the place of libzookeeper_st in this process";
     }
