@@ -13,18 +13,22 @@ namespace paddock {
 /// largest one. Claim, then read: raise the stored token to your own (the store refuses if its
 /// token is larger), read, and write only where the stored token equals your own.
 ///
-/// Tokens are ordered by `zxid`, then by `sub`. Two holds of one lock may have the same `zxid`, so
-/// store both parts, or the text of to_string(), which sorts as the tokens do. On ZooKeeper they
-/// grow over all paths (those of different locks may be equal), and outlive the lock's directory.
-/// They start again when the ensemble is set up anew or restored from a backup. On Redis they grow
-/// for each name; redis::mutex says what they survive. Tokens of two systems, or of two names on
-/// Redis, must not be compared.
+/// Tokens are ordered by `zxid`, then by `sub`. **Store both numbers, or the text of to_string(),
+/// which sorts as the tokens do: `zxid` alone fences nothing.** Holds of one lock whose calls came
+/// together have the same `zxid`, and so do the holds of a sticky lock.
+///
+/// Compare only tokens of one lock: a token is as old as the call's place in the queue, so a later
+/// hold of another lock can have a smaller one. On ZooKeeper they outlive the lock's directory, and
+/// start again when the ensemble is set up anew or restored from a backup. redis::mutex says what
+/// they survive on Redis.
 struct fencing_token {
-    /// The `czxid` of the lock's node: the transaction that created it. On Redis: one more than the
+    /// The `czxid` of the lock's node: the transaction that created it, perhaps with the nodes of
+    /// other calls for the same lock; so it is half of a token. On Redis: one more than the
     /// counter of the lock, and at least the server's time in microseconds since 1970.
     std::int64_t zxid = 0;
     /// The upper 32 bits are the node's sequence number (0 for a simple_mutex, and on Redis), the
-    /// lower 32 bits count the holds that had the node (the keys) before this one.
+    /// lower 32 bits count the holds that had the node (the keys) before this one. Both
+    /// numbers fit into signed 64 bits.
     std::uint64_t sub = 0;
 
     friend auto operator<=>(const fencing_token&, const fencing_token&) = default;

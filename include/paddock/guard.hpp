@@ -75,8 +75,8 @@ public:
     std::string_view path() const noexcept;
 
     /// The fencing token, which grows with every exclusive hold of this lock, over all processes
-    /// and sessions. The type's comment says how a store uses it: claim, then read. Zero without a
-    /// token.
+    /// and sessions. The type's comment says how a store uses it: claim, then read; and that both
+    /// of its numbers count. Zero without a token.
     paddock::fencing_token fencing_token() const noexcept;
 
     /// Whether there is a fencing token: not for an empty guard, nor for shared holds and permits,

@@ -53,7 +53,8 @@ enum class lease_proof {
 struct lease_options {
     /// The ensemble's tickTime, if you know it. Zero: the client assumes at most a quarter of the
     /// session timeout, which is true with ZooKeeper's default minSessionTimeout for session
-    /// timeouts of four ticks or more. At most 9/20 of the session timeout.
+    /// timeouts of four ticks or more. At most 9/20 of the session timeout; with lease_proof::sync
+    /// 3/10.
     std::chrono::milliseconds tick_time{0};
     /// How long before the end of a lease that was not renewed `guard::lost` and `guard::run`
     /// report the loss, so that the work can stop in time; guards are valid until the very end. The
@@ -73,8 +74,8 @@ struct client_options {
     /// have the same limits: each reconnect negotiates again, and if the new timeout is shorter
     /// than the old one, a lease that was computed with the old one can outlive the session.
     std::chrono::milliseconds session_timeout{10'000};
-    /// The prefix of every path. It can also stand at the end of the server list:
-    /// `a:2181,b:2181/app`.
+    /// The prefix of every path. It can also stand at the end of the server list, behind all
+    /// servers: `a:2181,b:2181/app`.
     std::string root{};
     std::vector<digest_credentials> auth{};
     client_budgets budgets{};
