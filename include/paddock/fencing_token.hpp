@@ -27,8 +27,8 @@ struct fencing_token {
     /// counter of the lock, and at least the server's time in microseconds since 1970.
     std::int64_t zxid = 0;
     /// The upper 32 bits are the node's sequence number (0 for a simple_mutex, and on Redis), the
-    /// lower 32 bits count the holds that had the node (the keys) before this one. Both
-    /// numbers fit into signed 64 bits.
+    /// lower 32 bits count the holds that had the node (the keys) before this one. Both numbers fit
+    /// into signed 64 bits.
     std::uint64_t sub = 0;
 
     friend auto operator<=>(const fencing_token&, const fencing_token&) = default;

@@ -79,7 +79,7 @@ parsed_servers parse_servers(std::string_view text) {
     list.root = text.substr(slash);
     if (list.root == "/") list.root.clear();
     if (list.root.find(',') != list.root.npos) {
-        list.fault = "has a root before its end ('/' … ','): one root stands behind all servers";
+        list.fault = "has a root with a ',' in it: one root stands behind all servers";
         return list;
     }
     if (!list.root.empty()) list.fault = path_fault(list.root);
