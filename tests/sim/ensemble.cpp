@@ -91,6 +91,27 @@ void ensemble::count(const request& r, const txn& decided) {
     if ((creates || removes) && decided.refused_step >= 0) ++batches_.refused;
 }
 
+/// A client's nodes at one lock are created in the order of its calls, which is that of their ids:
+/// until it loses a connection, whose creates can still be executed later.
+void ensemble::check_order(const txn& t) {
+    const auto replaces = [](const change& step) {
+        return step.what == change::remove && step.path.find("/_c_") != std::string::npos;
+    };
+    if (connections_[t.session] != 1 || std::any_of(t.steps.begin(), t.steps.end(), replaces))
+        return;
+    for (const auto& step : t.steps) {
+        const auto begin = step.path.rfind("/_c_");
+        if (step.what != change::create || begin == std::string::npos ||
+            step.path.ends_with("-marker"))
+            continue;
+        constexpr std::size_t length = 40; // of the prefix and the id
+        const auto id = step.path.substr(begin, length);
+        auto& last = youngest_[{t.session, step.path.substr(0, begin)}];
+        must(last < id, "a later call's node is before that of an earlier one: " + step.path);
+        last = id;
+    }
+}
+
 void ensemble::committed(std::size_t index, const logged& t) {
     if (index < history_.size())
         return must(history_[index]->zxid == t->zxid, "the model: two leaders have committed");
@@ -119,6 +140,7 @@ void ensemble::committed(std::size_t index, const logged& t) {
             ends_[{step.path, node->stat.ephemeral_owner}] = {
                 t->zxid, t->session == 0 || killed_.contains(t->session)};
     }
+    if (t->what != txn::error) check_order(*t);
     truth_.apply(*t);
     if (time_.listener && t->what != txn::error) time_.note([&] { return story_of(index); });
 }

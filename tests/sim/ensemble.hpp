@@ -71,7 +71,10 @@ public:
 
     const batch_counts& batches() const noexcept { return batches_; }
     /// Whose session it is.
-    void belongs_to(std::int64_t session, const std::string& client) { clients_[session] = client; }
+    void belongs_to(std::int64_t session, const std::string& client) {
+        clients_[session] = client;
+        ++connections_[session];
+    }
     /// Clients delete no directories but those of keyed locks, and containers that they have made.
     bool only_own_directories = false;
 
@@ -121,6 +124,7 @@ private:
     void pulse();
     void consider_election();
     void elect();
+    void check_order(const txn& t);
 
     timeline& time_;
     dice& chance_;
@@ -138,7 +142,9 @@ private:
     std::vector<logged> history_;
     std::map<std::pair<std::string, std::int64_t>, ended> ends_;
     std::map<std::pair<std::string, std::int64_t>, std::string> successors_;
-    std::map<std::int64_t, std::string> clients_;         ///< by session
+    std::map<std::int64_t, std::string> clients_;                          ///< by session
+    std::map<std::int64_t, int> connections_;                              ///< by session
+    std::map<std::pair<std::int64_t, std::string>, std::string> youngest_; ///< ids, by directory
     std::map<std::string, std::set<std::string>> makers_; ///< of the containers: clients
     std::set<std::int64_t> killed_;
     batch_counts batches_;
