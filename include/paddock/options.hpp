@@ -176,9 +176,9 @@ struct mutex_options {
     ///
     /// A contender with a node of its own, of another client or of this one, that is alone in the
     /// queue behind this client's node (each sticky client before it adds as much) waits for a few
-    /// round trips until the client learns of its node (more if a server lags), in which the lock
-    /// passes on as before; then for the hold of that moment and at most `max_local_handoffs` more,
-    /// each with the time that its caller takes.
+    /// round trips until the client learns of its node (more if a server lags, at most until the
+    /// connection is lost), in which the lock passes on as before; then for the hold of that moment
+    /// and at most `max_local_handoffs` more, each with the time that its caller takes.
     ///
     /// How many times a released lock passes to the next waiter of this client while another
     /// client waits. While none does, and no other call of this client waits for room in
