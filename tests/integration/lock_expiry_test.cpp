@@ -79,8 +79,9 @@ CO_TEST("a session that expires during a create makes lock() start again") {
     struct {
         direction way;
         std::int32_t opcode;
-    } const points[] = {{direction::up, opcode::create2},
-                        {direction::down, opcode::create2},
+    } const points[] = {{direction::up, opcode::create2}, // the session does not know the directory
+                        {direction::up, opcode::multi},
+                        {direction::down, opcode::multi},
                         {direction::down, opcode::children2}};
     for (const auto& at : points) {
         co_await until_epoch(s, epoch++);

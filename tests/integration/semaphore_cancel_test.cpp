@@ -30,11 +30,11 @@ constexpr place places[] = {
     {"before the server hears of the place", false, direction::up, opcode::create2, "/locks"},
     {"before the place's answer", false, direction::down, opcode::create2, "/locks"},
     {"before the answer about the queue", false, direction::down, opcode::children2, "/locks"},
-    {"before the server hears of a lease", false, direction::up, opcode::create2, "/leases"},
-    {"before a lease's answer", false, direction::down, opcode::create2, "/leases"},
+    {"before the server hears of a lease", false, direction::up, opcode::multi, "/leases"},
+    {"before a lease's answer", false, direction::down, opcode::multi, "/leases"},
     {"before the request for leases", false, direction::up, opcode::children2, "/leases"},
     {"before the answer about the leases", false, direction::down, opcode::children2, "/leases"},
-    {"before a lease's answer, with too few", true, direction::down, opcode::create2, "/leases"},
+    {"before a lease's answer, with too few", true, direction::down, opcode::multi, "/leases"},
     {"before the leases, with too few", true, direction::down, opcode::children2, "/leases"},
 };
 
@@ -45,7 +45,10 @@ CO_TEST("a caller leaves at any point of acquire()") {
     semaphore_scene s(executor);
     s.direct.make_path(s.path + "/leases");
     s.direct.make_path(s.path + "/locks");
-    co_await s.zk.connect();
+    const auto first = ask(s.pool, 2); // so that the client knows the directories
+    co_await granted(first);
+    co_await unlocked(first);
+    co_await s.until(0, 0);
     for (const auto& round : test.each(ways_out, places)) {
         const auto how = std::get<way_out>(round);
         const auto& at = std::get<place>(round);

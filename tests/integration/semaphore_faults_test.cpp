@@ -25,8 +25,8 @@ CO_TEST("a connection cut anywhere costs two free permits nothing but time") {
         co_await s.until_connected();
     }
     MESSAGE(s.proxy.cuts() << " cuts");
-    // Place, list, two leases, list, delete of the place and of the leases.
-    CHECK(s.proxy.cuts() >= test.full_or_brief(2 * 3 * 8, 8));
+    // Place, list, both leases, list, delete of the place and of the leases.
+    CHECK(s.proxy.cuts() >= test.full_or_brief(2 * 3 * 7, 7));
     CHECK(s.zk.epoch() == 1);
 }
 
@@ -184,8 +184,9 @@ CO_TEST("a session that expires during the creates makes acquire() start again")
     struct {
         direction way;
         std::int32_t opcode;
-    } const points[] = {{direction::up, opcode::create2},
-                        {direction::down, opcode::create2},
+    } const points[] = {{direction::up, opcode::create2}, // the session does not know the directory
+                        {direction::up, opcode::multi},
+                        {direction::down, opcode::multi},
                         {direction::up, opcode::children2},
                         {direction::down, opcode::children2}};
     for (const auto& at : points) {

@@ -62,10 +62,12 @@ void frame_reader::read_request(frame& result, jute_reader& reader) {
         result.path = reader.string();
     }
     const bool reads = result.opcode == opcode::exists || result.opcode == opcode::sync;
-    if (result.opcode == opcode::multi && reader.int32() == opcode::check) {
+    if (result.opcode == opcode::multi) {
+        const auto first_step = reader.int32();
         reader.boolean(); // done
         reader.int32();   // error
-        result.heartbeat = reader.string() == "/zookeeper";
+        result.path = reader.string();
+        result.heartbeat = first_step == opcode::check && result.path == "/zookeeper";
     } else if (reads) {
         result.heartbeat = result.path == "/zookeeper";
     }
