@@ -54,6 +54,10 @@ std::size_t directory_bytes_of(const request& what) {
 
 } // namespace
 
+bool creates(const request& what) noexcept {
+    return std::holds_alternative<requests::create>(what);
+}
+
 bool mergeable(const request& what) noexcept {
     if (const auto* const creates = std::get_if<requests::create>(&what)) return creates->mergeable;
     const auto* const removes = std::get_if<requests::remove>(&what);
@@ -85,7 +89,7 @@ std::size_t steps_of_each(const request& what) noexcept { return with_directory(
 /// At least as many as the multi will have.
 std::size_t batch::bytes_with(const request& what) const {
     constexpr std::size_t zxid_step_bytes = 100; // besides the directory
-    const bool begins = parts_.empty() && std::holds_alternative<requests::create>(what);
+    const bool begins = parts_.empty() && creates(what);
     return bytes_ + bytes_of(what) + directory_bytes_of(what) +
            (begins ? zxid_steps * (directory_of(what).size() + zxid_step_bytes) : 0);
 }
@@ -98,21 +102,20 @@ bool batch::fits(const request& what) const {
 
 bool batch::suits(const request& what) const {
     const auto directory = directory_of(what);
-    if (with_directory(what)) return !made_.contains(directory) && !left_out_.contains(directory);
+    if (with_directory(what)) return !directories_.contains(directory);
     if (std::holds_alternative<requests::remove>(what)) return places_.suits_remove(directory);
-    return !left_out_.contains(directory) && places_.suits_create(directory);
+    return !directories_.contains(directory) && places_.suits_create(directory);
 }
 
 void batch::add(const request& what) {
     bytes_ = bytes_with(what);
     parts_.push_back(&what);
-    if (with_directory(what)) made_.insert(directory_of(what));
+    if (with_directory(what)) leave_out(what);
 }
 
 void batch::leave_out(const request& what) {
-    const bool changes = std::holds_alternative<requests::create>(what) ||
-                         std::holds_alternative<requests::remove>(what);
-    if (changes) left_out_.insert(directory_of(what));
+    const bool changes = creates(what) || std::holds_alternative<requests::remove>(what);
+    if (changes) directories_.insert(directory_of(what));
 }
 
 requests::multi batch::steps() const {
@@ -120,7 +123,7 @@ requests::multi batch::steps() const {
     all.steps.reserve(parts_.size() * steps_of_each(*parts_.front()) + zxid_steps);
     for (const auto* const part : parts_)
         std::visit([&](const auto& r) { add_steps(r, all.steps); }, *part);
-    if (std::holds_alternative<requests::create>(*parts_.front()))
+    if (creates(*parts_.front()))
         for (auto& step : steps_for_zxid(directory_of(*parts_.front())))
             all.steps.push_back(std::move(step));
     return all;

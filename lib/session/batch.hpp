@@ -17,6 +17,7 @@ std::string_view directory_of(const request& what) noexcept;
 /// Whether the request creates or deletes a node's directory, too. Then it is sent as a batch even
 /// if it is alone.
 bool with_directory(const request& what) noexcept;
+bool creates(const request& what) noexcept;
 bool mergeable(const request& what) noexcept; ///< may have company in a batch
 /// Whether one batch can have both.
 bool same_kind(const request& one, const request& other) noexcept;
@@ -56,8 +57,8 @@ private:
     std::size_t max_nodes_;
     std::size_t bytes_ = 0;
     std::vector<const request*> parts_;
-    std::unordered_set<std::string_view> made_;     ///< directories that it creates or deletes
-    std::unordered_set<std::string_view> left_out_; ///< directories of requests that were left out
+    /// That it creates or deletes, and those of requests that were left out.
+    std::unordered_set<std::string_view> directories_;
 };
 
 /// How many steps of a batch with this request each of its requests has.

@@ -18,10 +18,6 @@ constexpr std::size_t most_misfits = 16;
 /// alone has one of each.
 constexpr std::size_t most_writes = 2;
 
-bool creates(const request& what) noexcept {
-    return std::holds_alternative<requests::create>(what);
-}
-
 } // namespace
 
 /// A request, or a batch, that the C client has accepted, and owns until it is answered.
@@ -43,9 +39,9 @@ public:
         from.bytes_ += bytes_;
         if (by_ != answered_by::server) ++from.leader_requests_;
         if (writes_) ++from.of(which_).writes;
-        if (parts_.size() > 1)
+        if (creates_together())
             for (const auto& part : parts_)
-                if (creates(*part.what)) from.batched_.insert(directory_of(*part.what));
+                from.batched_.insert(directory_of(*part.what));
         from.in_flight_.push_back(*this);
     }
     ~sent_request() override {
@@ -81,6 +77,7 @@ public:
     }
 
 private:
+    bool creates_together() const { return parts_.size() > 1 && creates(*parts_.front().what); }
     /// Removes it from the dispatcher; null if that was done before.
     dispatcher* leave() noexcept {
         auto* const from = std::exchange(from_, nullptr);
@@ -88,9 +85,9 @@ private:
         unlink();
         if (by_ != answered_by::server) --from->leader_requests_;
         if (writes_) --from->of(which_).writes;
-        if (parts_.size() > 1)
+        if (creates_together())
             for (const auto& part : parts_)
-                if (creates(*part.what)) from->batched_.erase(directory_of(*part.what));
+                from->batched_.erase(directory_of(*part.what));
         from->requests_ -= requests_;
         from->bytes_ -= bytes_;
         return from;
