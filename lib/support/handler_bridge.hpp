@@ -52,7 +52,8 @@ public:
         auto io = state_->io;
         asio::post(io, [state = std::move(state_),
                         outcome = std::tuple<Args...>(std::move(args)...)]() mutable {
-            auto executor = state->executor;
+            if (!state->elsewhere) return call(std::move(state), std::move(outcome));
+            auto executor = *state->elsewhere;
             asio::dispatch(executor,
                            [state = std::move(state), outcome = std::move(outcome)]() mutable {
                                call(std::move(state), std::move(outcome));
@@ -63,15 +64,26 @@ public:
 private:
     struct handler_state {
         handler_state(asio::any_io_executor e, handler<void(Args...)>&& h)
-            : io(std::move(e))
-            , executor(asio::prefer(asio::get_associated_executor(h, io),
-                                    asio::execution::outstanding_work.tracked))
+            : elsewhere(other_executor(e, h))
+            , io(elsewhere ? std::move(e) : with_work(e))
             , user(std::move(h)) {}
 
-        asio::any_io_executor io;
-        asio::any_completion_executor executor;
+        std::unique_ptr<asio::any_completion_executor> elsewhere; ///< the handler's, if not `io`
+        asio::any_io_executor io; ///< without work where it may outlive its context
         handler<void(Args...)> user;
     };
+
+    static std::unique_ptr<asio::any_completion_executor>
+    other_executor(const asio::any_io_executor& io, const handler<void(Args...)>& h) {
+        const asio::any_completion_executor client = io;
+        const auto executor = asio::get_associated_executor(h, client);
+        if (executor == client) return {};
+        return std::make_unique<asio::any_completion_executor>(with_work(executor));
+    }
+    template <typename Executor>
+    static Executor with_work(const Executor& executor) {
+        return asio::prefer(executor, asio::execution::outstanding_work.tracked);
+    }
 
     /// The memory of the state comes from the handler's associated allocator.
     static auto allocator_of(const handler<void(Args...)>& h) {
@@ -108,7 +120,7 @@ private:
         // All memory is free before the call, for the handler's next operation; the outstanding
         // work ends with the call.
         auto h = std::move(state->user);
-        auto work = std::move(state->executor);
+        const auto work = std::pair(std::move(state->elsewhere), std::move(state->io));
         free(state.release(), h);
         std::apply(std::move(h), std::move(outcome));
     }

@@ -1,8 +1,10 @@
-// Many threads: one io_context that four of them run, and callers on other threads.
+// Many threads: one io_context that four of them run, and callers on other threads. Several
+// io_contexts.
 
 #include "client_support.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
+#include <boost/asio/bind_executor.hpp>
 #include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/executor_work_guard.hpp>
@@ -202,4 +204,22 @@ TEST_CASE("no completion is lost to cancellations from other threads or broken c
     }
     CHECK(completed == 300);
     CHECK(started == completed);
+}
+
+TEST_CASE("a handler on its way to another io_context outlives the client's") {
+    asio::io_context other;
+    bool called = false;
+    {
+        asio::io_context io;
+        client zk(io, shared_server().address());
+        zk.exists("/", asio::bind_executor(other,
+                                           [&](error_code, paddock::node_stat) { called = true; }));
+        bool answered = false;
+        zk.exists("/", [&](error_code, paddock::node_stat) { answered = true; });
+        while (!answered)
+            io.run_one();
+    }
+    CHECK_FALSE(called);
+    other.run();
+    CHECK(called);
 }
