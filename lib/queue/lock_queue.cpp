@@ -25,7 +25,7 @@ bool lock_queue::local_blocker(rules::role as) const noexcept {
 rules::contender_key lock_queue::join(std::shared_ptr<queue_user> user, entry_terms how) {
     const auto key =
         how.rejoin_key && !entries_.contains(how.rejoin_key) ? how.rejoin_key : ++last_key_;
-    persistent_parents_ = persistent_parents_ || how.persistent_parents;
+    persistent_parents_ = persistent_parents_ || how.nodes->persistent_parents;
     keyed_ = keyed_ || how.rules.own_directory;
     auto& entry = entries_[key];
     entry.user = std::move(user);

@@ -1,11 +1,13 @@
 #pragma once
 
+#include "queue/node_terms.hpp"
 #include "queue/rules_driver.hpp"
 #include "rules/queue.hpp"
 
 #include <paddock/error.hpp>
 #include <paddock/options.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -40,9 +42,8 @@ struct entry_terms {
     /// The key that it had when its session expired, so that it keeps its position among the local
     /// contenders; 0: a new contender.
     rules::contender_key rejoin_key = 0;
-    bool persistent_parents = false;
-    paddock::acl acl;
-    std::string data; ///< the node's data
+    std::shared_ptr<const node_terms> nodes;
+    std::chrono::system_clock::time_point since; ///< of the call, for the node's data
 };
 
 /// The driver of rules::queue: the lock queue at one path, shared by all contenders of one client.

@@ -30,17 +30,16 @@ void lock_queue::carry_out(const rules::queue_act::create& a) {
     auto path = path_of(names_.prefix(core_.claims(), a.id, how.rules.as, how.rules.names));
     core_.dispatcher().submit(
         lane::lock_work,
-        requests::create{
-            .path = std::move(path),
-            .data = how.data,
-            .how = {.mode = create_mode::ephemeral_sequential, .acl = how.acl, .ttl = {}},
-            .mergeable = true,
-            .with_directory = a.with_directory},
-        [self = shared_from_this(), a](const native::reply& r) {
+        requests::create{.path = std::move(path),
+                         .data = how.nodes->data.at(how.since),
+                         .how = how.nodes->how,
+                         .mergeable = true,
+                         .with_directory = a.with_directory},
+        [self = shared_from_this(), key = a.key, id = a.id](const native::reply& r) {
             const auto result = rules::judge(rules::request_kind::create, r.rc);
             const bool sure = result != rules::outcome::lost && result != rules::outcome::missing;
             if (result == rules::outcome::done || !sure) self->unused_directory_ = false;
-            self->report(&rules::queue::created, a.key, a.id,
+            self->report(&rules::queue::created, key, id,
                          rules::queue::created_answer{.result = result,
                                                       .code = r.rc,
                                                       .name = rules::name_of(r.value),
@@ -107,11 +106,11 @@ void lock_queue::carry_out(const rules::queue_act::directory_left& a) {
 /// One multi replaces the node, so that the lock queue always shows exactly one of the two. If a
 /// repeated multi was executed before, its first step fails because the new node exists.
 void lock_queue::carry_out(const rules::queue_act::downgrade& a) {
-    const auto& acl = entries_.at(a.key).how.acl;
-    const auto& data = entries_.at(a.key).how.data;
+    const auto& how = entries_.at(a.key).how;
     core_.dispatcher().submit(
         lane::lock_work,
-        requests::multi{{op::create{path_of(a.name), data, create_mode::ephemeral, acl},
+        requests::multi{{op::create{path_of(a.name), how.nodes->data.at(how.since),
+                                    create_mode::ephemeral, how.nodes->how->acl},
                          op::remove{path_of(a.old_name), any_version}}},
         [self = shared_from_this(), a](const native::reply& r) {
             const bool executed_before = zookeeper_error(r.rc) == zk_errc::node_exists;

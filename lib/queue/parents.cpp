@@ -14,11 +14,11 @@ namespace {
 /// Creates the directory; if its parent is missing, creates the parent first, and so on. Another
 /// client may delete a new container in between; then it starts from that parent again.
 struct parent_creation : std::enable_shared_from_this<parent_creation> {
-    parent_creation(core& c, create_options h, unique_function<void(int, bool)> d)
+    parent_creation(core& c, requests::shared_options h, unique_function<void(int, bool)> d)
         : client(c), how(std::move(h)), done(std::move(d)) {}
 
     core& client;
-    create_options how;
+    requests::shared_options how;
     unique_function<void(int, bool)> done;
     std::vector<std::string>
         missing; ///< from the directory up; the next create is for the last one
@@ -50,7 +50,7 @@ void make_directory(core& client, const std::string& directory, bool persistent,
                     unique_function<void(int, bool)> done) {
     const auto mode = persistent ? create_mode::persistent : create_mode::container;
     const auto l = std::make_shared<parent_creation>(
-        client, create_options{.mode = mode, .acl = open_acl(), .ttl = {}}, std::move(done));
+        client, requests::share({.mode = mode, .acl = open_acl(), .ttl = {}}), std::move(done));
     l->missing.push_back(directory);
     l->step();
 }

@@ -227,8 +227,8 @@ public:
 
 private:
     friend struct state_of_rules; ///< of tests that look at every state
-    enum class stage { joining, creating, unknown, waiting, granted };
-    enum class watching { no, later, asked, armed }; ///< later: after a pause
+    enum class stage : std::uint8_t { joining, creating, unknown, waiting, granted };
+    enum class watching : std::uint8_t { no, later, asked, armed }; ///< later: after a pause
     struct contender;
     struct node {
         contender* local = nullptr;    ///< null for a foreign node

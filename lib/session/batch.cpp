@@ -18,7 +18,8 @@ void add_steps(const requests::create& r, steps_of_batch& to) {
         to.push_back(op::create{.path = std::string(rules::parent(r.path)),
                                 .data = std::string(rules::own_directory_data),
                                 .acl = open_acl()});
-    to.push_back(op::create{.path = r.path, .data = r.data, .mode = r.how.mode, .acl = r.how.acl});
+    to.push_back(
+        op::create{.path = r.path, .data = r.data, .mode = r.how->mode, .acl = r.how->acl});
 }
 void add_steps(const requests::remove& r, steps_of_batch& to) {
     to.push_back(op::remove{r.path, r.version});

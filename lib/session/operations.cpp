@@ -178,7 +178,7 @@ void client::start_create(detail::handler<void(error_code, create_result)> h, co
     for (const auto problem : {detail::fault(path), detail::fault(how)})
         if (problem) return c->refuse(problem);
     auto full = detail::creation_path(core->root(), path, how.mode);
-    start(c, requests::create{std::move(full), std::move(data), std::move(how)},
+    start(c, requests::create{std::move(full), std::move(data), requests::share(std::move(how))},
           [core](const reply& r) {
               return std::tuple(create_result{rules::without(core->root(), r.value), stat_of(r)});
           });

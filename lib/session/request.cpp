@@ -22,7 +22,7 @@ answered_by answered_of(const Write&) {
 }
 
 std::size_t bytes(const requests::create& r) {
-    return rules::request_bytes(r.path, r.data, r.how.acl);
+    return rules::request_bytes(r.path, r.data, r.how->acl);
 }
 std::size_t bytes(const requests::set& r) { return rules::request_bytes(r.path, r.data); }
 std::size_t bytes(const requests::set_acl& r) {
@@ -35,7 +35,7 @@ std::size_t bytes(const PathAlone& r) {
 }
 
 int send_as(const requests::create& r, calls& c, calls::done d) {
-    return c.create(r.path, r.data, r.how, std::move(d));
+    return c.create(r.path, r.data, *r.how, std::move(d));
 }
 int send_as(const requests::remove& r, calls& c, calls::done d) {
     return c.remove(r.path, r.version, std::move(d));

@@ -6,7 +6,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -18,10 +20,15 @@ namespace paddock::detail {
 /// own_directories.
 namespace requests {
 
+using shared_options = std::shared_ptr<const create_options>;
+inline shared_options share(create_options how) {
+    return std::make_shared<const create_options>(std::move(how));
+}
+
 struct create {
     std::string path;
     std::string data;
-    create_options how;
+    shared_options how;
     bool mergeable = false;
     bool with_directory = false;
 };

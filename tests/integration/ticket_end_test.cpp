@@ -44,7 +44,8 @@ struct queue_scene : scene {
     asio::awaitable<int> changes_reported() {
         const auto one = std::make_shared<counting>();
         paddock::detail::entry_terms terms;
-        terms.acl = open_acl();
+        terms.nodes = std::make_shared<const paddock::detail::node_terms>(
+            paddock::detail::metadata({}), open_acl(), false);
         const auto key = queue->join(one, terms);
         co_await eventually([&] { return one->has_it; });
         queue->release(key);

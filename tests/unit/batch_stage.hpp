@@ -17,6 +17,7 @@ namespace requests = detail::requests;
 using words = std::vector<std::string>;
 
 inline constexpr std::int64_t batch_zxid = 77;
+inline const auto sequential = requests::share({.mode = create_mode::ephemeral_sequential});
 
 struct answer_seen {
     std::optional<int> rc{};
@@ -46,8 +47,7 @@ struct batch_stage : session_stage {
         return seen;
     }
     seen_ptr create(const std::string& path, std::function<void()> answered = {}) {
-        return submit(lane::lock_work,
-                      requests::create{path, {}, {.mode = create_mode::ephemeral_sequential}, true},
+        return submit(lane::lock_work, requests::create{path, {}, sequential, true},
                       std::move(answered));
     }
     seen_ptr remove(const std::string& path) {

@@ -70,7 +70,7 @@ TEST_CASE("what has no company, or may not have any, goes alone") {
     }
     SUBCASE("a request that is not for batches") {
         s.create("/a/x-");
-        s.submit(lane::lock_work, requests::create{"/b/x", {}, {}});
+        s.submit(lane::lock_work, requests::create{"/b/x", {}, sequential});
         expected.emplace_back("create /b/x");
     }
     SUBCASE("a create and a delete") {
@@ -202,10 +202,8 @@ TEST_CASE("a small create does not overtake a large one of its directory") {
     batch_stage s;
     s.know({"/a", "/b"});
     s.create("/a/x-");
-    s.submit(lane::lock_work, requests::create{"/b/1-",
-                                               std::string(std::size_t(64) * 1024, 'x'),
-                                               {.mode = create_mode::ephemeral_sequential},
-                                               true});
+    s.submit(lane::lock_work,
+             requests::create{"/b/1-", std::string(std::size_t(64) * 1024, 'x'), sequential, true});
     s.create("/b/2-");
     CHECK(s.asked() == words{"create /a/x-", "create /b/1-"});
     s.answer();

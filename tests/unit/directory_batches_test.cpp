@@ -19,12 +19,11 @@ struct directory_stage : batch_stage {
     using batch_stage::batch_stage;
 
     seen_ptr create_both(const std::string& path) {
-        return submit(lane::lock_work,
-                      requests::create{.path = path,
-                                       .data = {},
-                                       .how = {.mode = create_mode::ephemeral_sequential},
-                                       .mergeable = true,
-                                       .with_directory = true});
+        return submit(lane::lock_work, requests::create{.path = path,
+                                                        .data = {},
+                                                        .how = sequential,
+                                                        .mergeable = true,
+                                                        .with_directory = true});
     }
     seen_ptr remove_both(const std::string& path) {
         return submit(lane::urgent,

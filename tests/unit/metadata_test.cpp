@@ -1,6 +1,6 @@
 // The data of a contender's node, and of nodes that other programs wrote.
 
-#include "locks/call/metadata.hpp"
+#include "queue/metadata.hpp"
 
 #include <doctest/doctest.h>
 

@@ -14,6 +14,7 @@ namespace requests = detail::requests;
 
 namespace {
 
+const auto persistent = requests::share({});
 const std::vector<operation> two_steps{op::check{"/a", 1}, op::remove{"/b", any_version}};
 
 struct expectation {
@@ -23,7 +24,7 @@ struct expectation {
 };
 
 const std::vector<expectation> all{
-    {requests::create{"/a", "data", {}}, answered_by::quorum, "create /a"},
+    {requests::create{"/a", "data", persistent}, answered_by::quorum, "create /a"},
     {requests::remove{"/a"}, answered_by::quorum, "remove /a"},
     {requests::get{"/a", true}, answered_by::server, "get /a"},
     {requests::exists{"/a"}, answered_by::server, "exists /a"},
@@ -61,10 +62,11 @@ TEST_CASE(
 
 TEST_CASE("paths, data and access control lists count for the size of a request") {
     CHECK(growth(requests::exists{"/a"}) == 100);
-    CHECK(growth(requests::create{"/a", "", {}}) == 100);
+    CHECK(growth(requests::create{"/a", "", persistent}) == 100);
     const auto bytes = [](const request& what) { return detail::bytes_of(what); };
     const std::string data(1000, 'x');
-    CHECK(bytes(requests::create{"/a", data, {}}) == bytes(requests::create{"/a", "", {}}) + 1000);
+    CHECK(bytes(requests::create{"/a", data, persistent}) ==
+          bytes(requests::create{"/a", "", persistent}) + 1000);
     CHECK(bytes(requests::set{"/a", data}) == bytes(requests::set{"/a", ""}) + 1000);
     CHECK(bytes(requests::set_acl{"/a", open_acl()}) > bytes(requests::set_acl{"/a", {}}));
     CHECK(bytes(requests::multi{two_steps}) > bytes(requests::multi{{two_steps[0]}}));

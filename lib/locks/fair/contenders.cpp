@@ -1,6 +1,6 @@
 #include "locks/fair/contenders.hpp"
 
-#include "locks/call/metadata.hpp"
+#include "queue/metadata.hpp"
 #include "rules/names.hpp"
 #include "rules/outcome.hpp"
 #include "rules/paths.hpp"

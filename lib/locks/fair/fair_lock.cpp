@@ -36,6 +36,12 @@ void check_sticky(const mutex_options& options) {
         throw bad_argument("mutex_options::linger", "is longer than a minute");
 }
 
+template <typename Options>
+std::shared_ptr<const node_terms> make_node_terms(Options& options, bool sticky = false) {
+    return std::make_shared<const node_terms>(metadata(options.label, sticky),
+                                              std::move(options.acl), options.persistent_parents);
+}
+
 rules::style style_of(const mutex_options& options) {
     if (options.naming == naming::curator) return rules::style::curator;
     if (options.name != "lock")
@@ -58,9 +64,7 @@ std::shared_ptr<const fair_lock> make_fair_lock(const client& zk, std::string_vi
                                                  .directory = rules::below(core->root(), path),
                                                  .names = rules::naming(options.name),
                                                  .style = style_of(options),
-                                                 .data = metadata(options.label, terms.any()),
-                                                 .acl = std::move(options.acl),
-                                                 .persistent_parents = options.persistent_parents,
+                                                 .nodes = make_node_terms(options, terms.any()),
                                                  .sync_first = options.sync_first,
                                                  .revocable = options.revocable,
                                                  .on_expiry = options.on_expiry,
@@ -78,9 +82,7 @@ std::shared_ptr<const fair_lock> make_fair_lock(const client& zk, std::string_vi
     return std::make_shared<fair_lock>(fair_lock{.client = core,
                                                  .directory = rules::below(core->root(), path),
                                                  .names = rules::naming::of_shared_mutex(),
-                                                 .data = metadata(options.label),
-                                                 .acl = std::move(options.acl),
-                                                 .persistent_parents = options.persistent_parents,
+                                                 .nodes = make_node_terms(options),
                                                  .sync_first = options.sync_first,
                                                  .revocable = options.revocable,
                                                  .on_expiry = options.on_expiry,
@@ -99,9 +101,8 @@ entry_terms terms_of(const fair_lock& lock, rules::role as, bool immediate) {
                       .fail_on_expiry = lock.on_expiry == on_expiry::fail,
                       .own_directory = lock.own_directory},
             .fail_over_budget = lock.on_over_budget == on_over_budget::fail,
-            .persistent_parents = lock.persistent_parents,
-            .acl = lock.acl,
-            .data = lock.data.at(lock.client->env().wall_clock())};
+            .nodes = lock.nodes,
+            .since = lock.client->env().wall_clock()};
 }
 
 std::size_t entry_bytes(const fair_lock& lock, rules::role as) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "locks/call/metadata.hpp"
 #include "queue/lock_queue.hpp"
 #include "rules/names.hpp"
 #include "rules/sticky.hpp"
@@ -27,9 +26,7 @@ struct fair_lock {
     std::string directory; ///< below the client's root
     rules::naming names;
     rules::style style = rules::style::curator;
-    metadata data; ///< of the lock's nodes
-    paddock::acl acl;
-    bool persistent_parents = false;
+    std::shared_ptr<const node_terms> nodes;
     bool sync_first = false;
     bool revocable = false;
     paddock::on_expiry on_expiry = paddock::on_expiry::requeue;

@@ -30,7 +30,7 @@ std::string path_of_key(const fair_lock& family, std::string_view key) {
 std::shared_ptr<const fair_lock> lock_of_key(const fair_lock& family, std::string_view key) {
     auto lock = std::make_shared<fair_lock>(family);
     lock->directory = directory_of(family, key);
-    lock->own_directory = !family.persistent_parents;
+    lock->own_directory = !family.nodes->persistent_parents;
     return lock;
 }
 

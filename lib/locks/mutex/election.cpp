@@ -28,9 +28,9 @@ std::shared_ptr<const detail::fair_lock> make_impl(const client& zk, std::string
         detail::fair_lock{.client = core,
                           .directory = rules::below(core->root(), path),
                           .names = rules::naming::of_election(),
-                          .data = detail::metadata::verbatim(std::move(options.id)),
-                          .acl = std::move(options.acl),
-                          .persistent_parents = options.persistent_parents,
+                          .nodes = std::make_shared<const detail::node_terms>(
+                              detail::metadata::verbatim(std::move(options.id)),
+                              std::move(options.acl), options.persistent_parents),
                           .on_expiry = options.on_expiry,
                           .on_over_budget = options.on_over_budget,
                           .hold_limit = options.hold_limit});

@@ -25,14 +25,16 @@ void make_counter(core& client, std::shared_ptr<const semaphore_lock> of, lane w
                   std::int32_t permits, unique_function<void(int code)> done) {
     client.dispatcher().submit(
         which,
-        requests::create{of->counter,
-                         permit_text(permits),
-                         {.mode = create_mode::persistent, .acl = of->queue.acl, .ttl = {}}},
+        requests::create{
+            of->counter, permit_text(permits),
+            requests::share(
+                {.mode = create_mode::persistent, .acl = of->queue.nodes->how->acl, .ttl = {}})},
         [&client, of, which, permits, done = std::move(done)](const native::reply& r) mutable {
             const auto said = static_cast<zk_errc>(r.rc);
             if (said != zk_errc::no_node) return done(said == zk_errc::node_exists ? 0 : r.rc);
             make_directory(
-                client, std::string(rules::parent(of->counter)), of->queue.persistent_parents,
+                client, std::string(rules::parent(of->counter)),
+                of->queue.nodes->persistent_parents,
                 [&client, of, which, permits, done = std::move(done)](int code, bool) mutable {
                     if (code != 0) return done(code);
                     make_counter(client, of, which, permits, std::move(done));

@@ -48,9 +48,9 @@ std::shared_ptr<const detail::semaphore_lock> make_impl(const client& zk, std::s
         .queue = {.client = core,
                   .directory = rules::child(directory, "locks"),
                   .names = rules::naming("lock"),
-                  .data = detail::metadata(options.label),
-                  .acl = std::move(options.acl),
-                  .persistent_parents = options.persistent_parents,
+                  .nodes = std::make_shared<const detail::node_terms>(
+                      detail::metadata(options.label), std::move(options.acl),
+                      options.persistent_parents),
                   .sync_first = options.sync_first,
                   .on_expiry = options.on_expiry,
                   .on_over_budget = options.on_over_budget,

@@ -65,7 +65,7 @@ private:
     entry_terms terms_in_queue() const;
 
     const std::string& directory() const noexcept { return lock_->directory; }
-    bool persistent_parents() const noexcept { return lock_->queue.persistent_parents; }
+    bool persistent_parents() const noexcept { return lock_->queue.nodes->persistent_parents; }
     using rules_driver::carry_out;
     void carry_out(const rules::permit_act::join_queue& a);
     void carry_out(const rules::permit_act::leave& a);

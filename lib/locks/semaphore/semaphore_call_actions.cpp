@@ -37,14 +37,10 @@ void semaphore_call::carry_out(const rules::permit_act::leave&) {
 
 void semaphore_call::carry_out(const rules::permit_act::create& a) {
     const auto path = path_of(lease_prefix(*lock_, a.id));
-    const auto data = lock_->queue.data.at(client()->env().wall_clock());
+    const auto& nodes = *lock_->queue.nodes;
     client()->dispatcher().submit(
         lane::lock_work,
-        requests::create{
-            path,
-            data,
-            {.mode = create_mode::ephemeral_sequential, .acl = lock_->queue.acl, .ttl = {}},
-            true},
+        requests::create{path, nodes.data.at(client()->env().wall_clock()), nodes.how, true},
         [self = self(), id = a.id](const native::reply& r) {
             self->report(&rules::permits::created, id,
                          rules::permits::created_answer{

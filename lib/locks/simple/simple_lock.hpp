@@ -1,8 +1,8 @@
 #pragma once
 
-#include "locks/call/metadata.hpp"
 #include "locks/call/node_call.hpp"
 #include "locks/call/node_hold.hpp"
+#include "queue/metadata.hpp"
 #include "queue/rules_driver.hpp"
 #include "rules/simple.hpp"
 #include "session/core.hpp"

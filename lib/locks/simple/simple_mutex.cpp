@@ -1,6 +1,6 @@
 #include "locks/call/arguments.hpp"
-#include "locks/call/metadata.hpp"
 #include "locks/simple/simple_lock.hpp"
+#include "queue/metadata.hpp"
 #include "rules/paths.hpp"
 #include "session/call.hpp"
 #include "session/core_of.hpp"

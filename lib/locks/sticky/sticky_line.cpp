@@ -24,9 +24,8 @@ bool sticky_line::serves(const std::shared_ptr<const fair_lock>& lock) const {
     const auto& a = *lock;
     const auto& b = *lock_;
     return a.directory == b.directory && a.names.marker() == b.names.marker() &&
-           a.style == b.style && a.sticky == b.sticky && a.data == b.data && a.acl == b.acl &&
-           a.persistent_parents == b.persistent_parents && a.on_expiry == b.on_expiry &&
-           a.on_over_budget == b.on_over_budget;
+           a.style == b.style && a.sticky == b.sticky && *a.nodes == *b.nodes &&
+           a.on_expiry == b.on_expiry && a.on_over_budget == b.on_over_budget;
 }
 
 namespace {

@@ -1,4 +1,4 @@
-#include "locks/call/metadata.hpp"
+#include "queue/metadata.hpp"
 
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
