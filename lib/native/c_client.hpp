@@ -51,6 +51,8 @@ private:
 
     template <typename Call>
     int request(const std::string& path, done& reply_to, Call call);
+    /// Not in a forked child: the connection is its parent's.
+    bool may_send() const noexcept { return handle_ != nullptr && owner_.is_this_process(); }
     bool is_connected() const noexcept;
     bool socket_is_ours() const noexcept;
     void cork() noexcept;

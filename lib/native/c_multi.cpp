@@ -115,7 +115,7 @@ struct multi_call {
 } // namespace
 
 int c_client::multi(std::span<const operation> steps, done reply_to) {
-    if (handle_ == nullptr || is_unrecoverable(handle_) != ZOK) return ZINVALIDSTATE;
+    if (!may_send() || is_unrecoverable(handle_) != ZOK) return ZINVALIDSTATE;
     auto call = std::make_unique<multi_call>(std::move(reply_to));
     if (!has_c_length(steps)) return ZBADARGUMENTS;
     for (const operation& step : steps)

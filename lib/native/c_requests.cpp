@@ -7,7 +7,7 @@ namespace paddock::native {
 
 template <typename Call>
 int c_client::request(const std::string& path, done& reply_to, Call call) {
-    if (handle_ == nullptr) return ZINVALIDSTATE;
+    if (!may_send()) return ZINVALIDSTATE;
     if (!is_c_string(path) || !has_c_length(path)) return ZBADARGUMENTS;
     cork();
     const inside_c lock(c_client_mutex, &errors_);

@@ -27,6 +27,11 @@ struct household {
         REQUIRE(run([&] { return asked->done(); }));
         guard_ = std::move(held(asked));
         REQUIRE(guard_.valid());
+        const lock_family keys(*zk, path + "-keys");
+        const auto asked_by_key =
+            start<guard>([&](auto token) { keys.lock("key", std::move(token)); });
+        REQUIRE(run([&] { return asked_by_key->done(); }));
+        of_key = std::move(held(asked_by_key));
     }
 
     template <class Predicate>
@@ -45,6 +50,7 @@ struct household {
     std::optional<asio::io_context> io;
     std::optional<client> zk;
     std::optional<mutex> lock;
+    guard of_key; ///< its client deletes the key's directory when it closes
 
 private:
     guard guard_;
@@ -82,6 +88,8 @@ void check_undisturbed(household& here, foreigner& direct, const std::string& be
     CHECK(here.zk->state() == client_state::connected);
     CHECK(here.zk->epoch() == 1);
     CHECK(queue_at(direct, here.path).size() == 2);
+    CHECK(here.of_key.valid());
+    CHECK(direct.exists(std::string(here.of_key.path())));
     mutex other(*here.zk, here.path, {.name = "other"});
     const auto asked = ask(other);
     REQUIRE(here.run([&] { return asked->done(); }));
@@ -91,6 +99,9 @@ void check_undisturbed(household& here, foreigner& direct, const std::string& be
     CHECK(here.run([&] { return end->done(); }));
     CHECK_FALSE(end->error);
     CHECK(queue_at(direct, here.path).size() == 1);
+    const auto end_by_key = give_back(here.of_key);
+    CHECK(here.run([&] { return end_by_key->done(); }));
+    CHECK_FALSE(end_by_key->error);
     CHECK(direct.exists(behind));
 }
 
