@@ -62,8 +62,14 @@ std::string parse_server(std::string_view entry, server& out) {
     if (out.host.empty()) return "has an empty entry or host";
     if (!std::all_of(out.host.begin(), out.host.end(), host_character))
         return "has the host '" + out.host + "', which is not a valid host name";
-    if (out.host.find(':') != out.host.npos && !is_ipv6_address(out.host))
+    const bool is_ipv6 = out.host.find(':') != out.host.npos;
+    if (is_ipv6 && !is_ipv6_address(out.host))
         return "has the host '" + out.host + "', which is neither host:port nor an IPv6 address";
+    const bool in_brackets = entry.starts_with('[');
+    if (in_brackets && !is_ipv6)
+        return "has brackets around '" + out.host + "', which is no IPv6 address";
+    if (is_ipv6 && !in_brackets && out.host.ends_with(':' + std::to_string(out.port)))
+        return "has the IPv6 address '" + out.host + "' without brackets: is its end the port?";
     if (is_part_of_ipv4_address(out.host))
         return "has the host '" + out.host + "', which is not a complete address";
     return {};

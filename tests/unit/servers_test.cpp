@@ -97,9 +97,22 @@ TEST_CASE("a host with colons is an IPv6 address, or a fault") {
         CHECK(fault_of(text) == "");
 }
 
+TEST_CASE("only an IPv6 address stands in brackets") {
+    for (const auto* const text : {"[localhost]", "[10.0.0.1]:1", "[zz]:1"}) {
+        CAPTURE(text);
+        CHECK(fault_of(text).find("has brackets around") != std::string::npos);
+    }
+}
+
+TEST_CASE("an IPv6 address that seems to end in the port is a fault") {
+    CHECK(fault_of("a,::1:2181") ==
+          "has the IPv6 address '::1:2181' without brackets: is its end the port?");
+    for (const auto* const text : {"[::1:2181]", "[::1]:2181", "::1:2182", "::2181:1"})
+        CHECK(fault_of(text) == "");
+}
+
 TEST_CASE("half an IPv4 address is a fault") {
-    for (const auto* const text :
-         {"10.1", "10.0.0.256", "1.2.3.4.5", "10.0.0.", "127", "[10.1]:1"}) {
+    for (const auto* const text : {"10.1", "10.0.0.256", "1.2.3.4.5", "10.0.0.", "127", "10.1:1"}) {
         CAPTURE(text);
         CHECK(fault_of(text).find("which is not a complete address") != std::string::npos);
     }

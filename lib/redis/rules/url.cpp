@@ -78,10 +78,8 @@ std::string parse_place(std::string_view entry, server& out, extras& with) {
     paddock::rules::server place{{}, out.port};
     const auto server = entry.substr(0, slash);
     fault = paddock::rules::parse_server(server, place);
-    const bool is_ipv6 = place.host.find(':') != place.host.npos;
-    if (fault.empty() && is_ipv6 != server.starts_with('['))
-        fault = is_ipv6 ? "has the IPv6 address '" + place.host + "' without brackets"
-                        : "has brackets around '" + place.host + "', which is no IPv6 address";
+    if (fault.empty() && place.host.find(':') != place.host.npos && !server.starts_with('['))
+        fault = "has the IPv6 address '" + place.host + "' without brackets";
     out.host = std::move(place.host);
     out.port = place.port;
     return fault;
