@@ -112,10 +112,10 @@ public:
     ///
     /// It ends when `work` returns `after_term::stop`, when it is cancelled, or when campaign()
     /// fails; work that returns nothing, or `after_term::campaign`, leads again. When the
-    /// leadership is lost, lead() cancels the work, as guard::run() does. An exception of the work
-    /// ends the term and not lead(): the client's log has its text. After a term of less than a
-    /// second lead() pauses before it campaigns again: at first for 100 ms, and twice as long each
-    /// time, up to 10 seconds, less a random part.
+    /// leadership is lost, lead() cancels the work, as guard::run() does, and says so in the
+    /// client's log. An exception of the work ends the term and not lead(): the log has its text.
+    /// After a term of less than a second lead() pauses before it campaigns again: at first for 100
+    /// ms, and twice as long each time, up to 10 seconds, less a random part.
     ///
     /// Errors: those of campaign(); `asio::error::operation_aborted`, or the exception of the work,
     /// after a cancellation; `errc::bad_argument` for an empty function.

@@ -86,12 +86,17 @@ struct client_options {
     /// here: from 256 KiB, into which every request of a lock fits, to 1 GiB.
     std::size_t max_request_bytes = 1024 * 1024 - 1024;
     lease_options lease{};
-    /// Receives, in one line of text each, the problems that no operation reports: names that do
-    /// not resolve, servers that do not answer, orphan nodes that the client may not delete, and
-    /// the ERROR messages of ZooKeeper's C client (at most one of these in ten seconds). The client
-    /// calls the function on its strand until close() has completed (the destructor closes in the
-    /// background). The function must not block. If it throws, the client ignores the exception,
-    /// and the text goes where it would go without a log.
+    /// Receives, in one line of text each, what no operation reports: names that do not resolve,
+    /// servers that do not answer, and that they answer again; a session that has expired; a
+    /// leadership that election::lead has lost, and failures of its work; orphan nodes that the
+    /// client may not delete; callers that wait behind their own client's hold; and the ERROR
+    /// messages of ZooKeeper's C client (at most one of these in ten seconds). While a problem
+    /// lasts its line comes again and again. (client::next_state tells a program the same of the
+    /// connection and the session, guard::lost of a lock.)
+    ///
+    /// The client calls the function on its strand until close() has completed (the destructor
+    /// closes in the background). The function must not block. If it throws, the client ignores the
+    /// exception, and the text goes where it would go without a log.
     ///
     /// Without a function the text goes to std::clog: at most one line of each kind in ten seconds,
     /// and none while all is well. That is the only write of this library that may block.
@@ -162,7 +167,9 @@ struct mutex_options {
     paddock::hold_limit hold_limit{};
 
     /// **Sticky locks.** With one of the next two options, or both, a lock that a guard releases
-    /// can stay with this client, which saves the requests of the next local call. Then the waiters
+    /// can stay with this client, which saves the requests of the next local call:
+    /// `max_local_handoffs` serves many waiters of one client, `linger` one caller that comes back.
+    /// All programs that use the lock should have the same options. The waiters
     /// of this client that use equal options have no nodes of their own, and are granted the lock
     /// in their order, but not in that of all processes. For a mutex and a lock_family; not for a
     /// recursive_mutex. Calls of lock_all() and enqueue() queue with nodes of their own all the
@@ -174,11 +181,13 @@ struct mutex_options {
     /// transactions is unknown, the client is connected and may watch the lock's directory, and
     /// no request for the lock has come (mutex::revoke).
     ///
-    /// A contender with a node of its own, of another client or of this one, that is alone in the
-    /// queue behind this client's node (each sticky client before it adds as much) waits for a few
-    /// round trips until the client learns of its node (more if a server lags, at most until the
-    /// connection is lost), in which the lock passes on as before; then for the hold of that moment
-    /// and at most `max_local_handoffs` more, each with the time that its caller takes.
+    /// How long others wait: a contender with a node of its own, of another client or of this one,
+    /// waits for `max_local_handoffs` holds of each sticky client before it, and for the hold of
+    /// the moment in which that client learns of its node. (That takes a few round trips, more if a
+    /// server lags, and the lock passes on meanwhile.) 100 hand-offs of 1 ms, three such clients:
+    /// 0.3 s, for their own waiters, too. A client that is stuck, killed or cut off while the lock
+    /// stays with it keeps all others waiting until its session expires, as a holder does, although
+    /// there is no guard.
     ///
     /// How many times a released lock passes to the next waiter of this client while another
     /// client waits. While none does, and no other call of this client waits for room in
@@ -186,10 +195,11 @@ struct mutex_options {
     /// while none waits, if `linger` is set.
     std::uint32_t max_local_handoffs = 0;
     /// How long a released lock stays with this client although none of its callers waits: the next
-    /// lock() of the client is granted at once. Another client that queues ends that at once. To
-    /// one that only looks, as try_lock() of other programs may, the lock is taken meanwhile; so
-    /// ten times this after the node's first release the client gives it up once no local caller
-    /// waits. (A try_lock() with one of these two options that finds only a sticky node before it
+    /// lock() of the client is granted at once. Another client that queues ends that at once. One
+    /// that only looks, as try_lock() without these options or of other programs does, can find the
+    /// lock taken for as long as the client is busy with it: the client gives the node up every ten
+    /// times this, as soon as none of its callers waits, but takes the lock again with its next
+    /// call. (A try_lock() with one of these two options that finds only a sticky node before it
     /// queues for a tenth of a second, which ends the lingering; so does, at once, any try_lock()
     /// of a mutex through the same client.) Nodes that linger use at most half of each of the
     /// client_budgets, and none while another call waits for room. At most a minute; zero: off.

@@ -96,6 +96,7 @@ void core::on_connected(std::uint64_t) noexcept {
     set_state(client_state::connected);
     sweeper_.on_connected(session_timeout());
     own_directories_.on_connected();
+    if (std::exchange(outage_logged_, false)) trouble(trouble_kind::recovery, "a server answers");
     notify([](session_listener& listener) { listener.on_connected(); });
     dispatcher_.start_sending();
 }
@@ -124,6 +125,8 @@ void core::next_epoch() {
     session_.store(0, std::memory_order_release);
     timeout_.store(0, std::memory_order_release);
     set_state(client_state::expired);
+    trouble(trouble_kind::expiry, "the session has expired: its locks are lost, and the client "
+                                  "opens a new one");
     lease_.end();
     dispatcher_.end_session();
     stop_pump();
@@ -181,6 +184,11 @@ void core::change_server() {
     trouble(trouble_kind::silence, "the server does not answer: looking for another; check its "
                                    "load and the network");
     pump_->drop_connection();
+}
+
+void core::on_trouble(trouble_kind kind, std::string_view what) noexcept {
+    outage_logged_ = outage_logged_ || kind == trouble_kind::unreachable;
+    trouble(kind, what);
 }
 
 void core::trouble(trouble_kind kind, std::string_view what) noexcept {

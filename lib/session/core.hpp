@@ -132,9 +132,7 @@ public:
     void on_session_ended(error_code why) noexcept override;
     void on_watch(native::watch_type type, std::string_view path) noexcept override;
     void on_sending() noexcept override { dispatcher_.take_turn(); }
-    void on_trouble(trouble_kind kind, std::string_view what) noexcept override {
-        trouble(kind, what);
-    }
+    void on_trouble(trouble_kind kind, std::string_view what) noexcept override;
 
 private:
     struct state_waiter {
@@ -157,6 +155,7 @@ private:
     std::string root_;
     client_options options_;
     trouble_log log_{options_.log};
+    bool outage_logged_ = false; ///< and no server has answered since
 
     std::atomic<client_state> state_{client_state::connecting};
     std::atomic<std::uint64_t> epoch_{0};

@@ -18,8 +18,11 @@ enum class trouble_kind {
     self_wait,   ///< a caller has long waited behind a hold of its own client
     work,        ///< the work of a leader failed
     foreign_key, ///< another program's key, which has no time to live, stands for a lock
+    expiry,      ///< the session has expired
+    leadership,  ///< a leader has lost the lead
+    recovery,    ///< servers answer again, no trouble but the end of one
 };
 
-inline constexpr std::size_t trouble_kinds = 11;
+inline constexpr std::size_t trouble_kinds = 14;
 
 } // namespace paddock

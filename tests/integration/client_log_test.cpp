@@ -91,6 +91,28 @@ CO_TEST("a lost connection is logged once, and one that was dropped on purpose i
     CHECK(log->size() == 1);
 }
 
+CO_TEST("the log says that an outage is over, and that a session has expired") {
+    const auto log = std::make_shared<std::vector<std::string>>();
+    client_options options;
+    options.log = [log](std::string_view what) { log->emplace_back(what); };
+    fault_proxy proxy(shared_server().port());
+    proxy.refuse(true);
+    client zk(executor, proxy.address(), options);
+    tally all;
+    zk.connect(all.expect());
+    co_await eventually([&] { return count(*log, "no server of ") > 0; });
+    CHECK(count(*log, "a server answers") == 0);
+    proxy.refuse(false);
+    co_await eventually([&] { return all.all_once(); });
+    CHECK(log->back() == "a server answers");
+
+    kill_session(shared_server().address(), proxy.last_credentials());
+    co_await eventually([&] { return zk.epoch() == 2; });
+    CHECK(count(*log, "the session has expired") == 1);
+    CHECK(count(*log, "a server answers") == 1);
+    co_await zk.close();
+}
+
 CO_TEST("a log that throws does not end the process, and the client connects all the same") {
     const captured_clog clog;
     client_options options;

@@ -65,7 +65,7 @@ TEST_CASE("every kind of trouble is limited separately") {
     rules::trouble_limit limit;
     for (std::size_t kind = 0; kind < trouble_kinds; ++kind)
         CHECK(limit.allows(static_cast<trouble_kind>(kind), start));
-    CHECK(static_cast<std::size_t>(trouble_kind::foreign_key) + 1 == trouble_kinds);
+    CHECK(static_cast<std::size_t>(trouble_kind::recovery) + 1 == trouble_kinds);
 }
 
 TEST_CASE("without a log, a client that reaches no server writes one line in ten seconds") {
