@@ -49,7 +49,9 @@ void own_directories::left(std::string_view directory, made_here made, time now)
     auto& known = it->second;
     known.pause = quiet;
     if (made != made_here::no) known.of = made == made_here::yes ? origin::locks : origin::unknown;
-    visit_at(it, made == made_here::perhaps ? now : std::max(now, known.in_use + quiet));
+    const auto first = made == made_here::perhaps ? now : std::max(now, known.in_use + quiet);
+    const bool expected = known.of == origin::unknown && known.visit;
+    visit_at(it, expected ? std::clamp(*known.visit, now, first) : first);
 }
 
 void own_directories::visit_at(directories::iterator where, time when) {

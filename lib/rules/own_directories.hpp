@@ -54,7 +54,8 @@ public:
     void answered(std::string_view directory, origin of);
     bool made_by_locks(std::string_view directory) const;
     /// The last contender of this client has left, and the directory remains. If this client has
-    /// perhaps made it, the first visit is now: the client may close soon.
+    /// perhaps made it, the first visit is now, because the client may close soon; a contender that
+    /// comes and leaves before does not put it off.
     void left(std::string_view directory, made_here made, time now);
 
     /// Whether others were seen there lately, so that it must not be deleted yet.

@@ -105,6 +105,8 @@ parsed_servers parse_servers(std::string_view text) {
         list.servers.push_back(std::move(one));
         start = end + 1;
     }
+    if (!list.fault.empty() && text.find('@') != text.npos) // perhaps behind a '/' in a password
+        list.fault = "is malformed, or has credentials ('@'), which client_options::auth takes";
     return list;
 }
 

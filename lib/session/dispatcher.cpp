@@ -171,10 +171,12 @@ void dispatcher::send_lanes(when how) {
     }
 }
 
-/// Whether it is a create in a directory where an unanswered batch creates nodes, too: these are
-/// sent again if the batch is refused.
+/// Whether it is a create in a directory where an unanswered batch creates nodes, too, or that of
+/// the directory itself: these nodes are sent again if the batch is refused.
 bool dispatcher::would_overtake(const request& what) const {
-    return mergeable(what) && creates(what) && batched_.contains(directory_of(what));
+    const auto* const one = std::get_if<requests::create>(&what);
+    return one && (batched_.contains(one->path) ||
+                   (one->mergeable && batched_.contains(directory_of(what))));
 }
 
 /// While two writes are under way, the next batch gets more nodes if it waits for an answer: unless

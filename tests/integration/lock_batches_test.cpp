@@ -160,6 +160,27 @@ CO_TEST("a batch that is refused does not change the order of one lock's calls")
     co_await many_locks::unlock_all(others);
 }
 
+CO_TEST("a call whose directory is gone is before a later one that was in a refused batch") {
+    many_locks s(executor, 2);
+    co_await s.know_directories();
+    for (const auto& path : s.paths)
+        s.direct.remove(path);
+    s.proxy.delay(direction::down, 40ms);
+    std::vector<int> order;
+    const auto ask_in_order = [&](int n) {
+        s.locks[0].lock([&order, n](error_code, const guard&) { order.push_back(n); });
+    };
+    ask_in_order(1);
+    co_await eventually([&] { return s.requests()[opcode::create2] == 1; });
+    asio::steady_timer before_its_answer(executor, 20ms);
+    co_await before_its_answer.async_wait(asio::use_awaitable);
+    const auto other = ask(s.locks[1]);
+    ask_in_order(2);
+    co_await eventually([&] { return order.size() == 2; });
+    CHECK(order == std::vector{1, 2});
+    co_await eventually([&] { return other->done(); });
+}
+
 CO_TEST("locks of a transaction whose answer is lost keep their nodes, and get no second ones") {
     many_locks s(executor, test.full_or_brief(16, 2), short_session(4s));
     co_await s.know_directories();

@@ -204,3 +204,26 @@ TEST_CASE("path_of() names a lock's directory, and refuses bad keys") {
         CHECK(complaint([&] { const mutex m(zk, longest.path_of(key)); }) == "no complaint");
     }
 }
+
+CO_TEST("close deletes a directory that an expired session left, though it was used again") {
+    family_scene s(executor);
+    const auto first = ask(s.ours, "k");
+    co_await finished(first);
+    s.proxy.refuse(true);
+    s.proxy.cut_all(cut::rst);
+    co_await eventually([&] { return s.zk.state() != client_state::connected; });
+    held(first) = guard();
+    const auto again = ask(s.ours, "k");
+    kill_session(shared_server().address(), s.proxy.last_credentials());
+    s.proxy.refuse(false);
+    co_await finished(again);
+    const auto directory = s.ours.path_of("k");
+    const auto read = [&](const frame& f) {
+        return f.opcode == opcode::get && f.path == directory;
+    };
+    co_await eventually([&] { return s.proxy.snapshot().count_if(read) > 0; });
+    co_await s.zk.exists("/"); // its answer comes after that
+    CHECK(held(again).valid());
+    co_await s.zk.close();
+    CHECK_FALSE(s.direct.exists(directory));
+}

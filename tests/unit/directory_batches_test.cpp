@@ -126,3 +126,17 @@ TEST_CASE("after refusals batches of directories are smaller") {
     s.asked();
     CHECK(batches().size() == 2);
 }
+
+TEST_CASE("a directory is not created while a batch may have to repeat a node in it") {
+    batch_stage s;
+    s.know({"/a", "/b", "/c"});
+    s.create("/b/1-");
+    s.create("/a/1-");
+    CHECK(s.asked() == words{s.batch_of({"/b/1-", "/a/1-"}, "/b")});
+    s.submit(lane::lock_work, requests::create{"/c", {}, sequential});
+    CHECK(s.asked() == words{"create /c"});
+    s.submit(lane::lock_work, requests::create{"/a", {}, sequential}); // an earlier call's
+    CHECK(s.asked().empty());
+    s.answer(no_node, 0);
+    CHECK(s.asked() == words{"create /a/1-", "create /a"});
+}

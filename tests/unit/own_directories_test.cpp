@@ -108,6 +108,17 @@ TEST_CASE("a directory that this client has perhaps made is looked at now, and d
     CHECK(known.close() == words{"/orders/1"});
 }
 
+TEST_CASE("the first look at such a directory is not put off by another contender") {
+    own_directories known;
+    known.left("/orders/1", made_here::perhaps, start);
+    known.left("/orders/1", made_here::no, start + 1s);
+    CHECK(known.take_due(start + 1s, many) == words{"/orders/1"});
+    known.visited("/orders/1", found::lately_used, start + 1s); // now its origin is known
+    known.left("/orders/1", made_here::no, start + 2s);
+    CHECK(known.next_visit() == start + quiet);
+    CHECK(known.close() == words{"/orders/1"});
+}
+
 TEST_CASE("a visit without an answer is made again") {
     own_directories known;
     known.left("/orders/1", made_here::yes, start);

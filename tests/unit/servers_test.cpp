@@ -51,6 +51,9 @@ TEST_CASE("credentials are a fault, which does not tell them") {
         CHECK(fault_of(text).starts_with("has credentials before a host ('@')"));
         CHECK(fault_of(text).find("secret") == std::string::npos);
     }
+    for (const auto* const text : {"anna:secret/@a", "anna:sec/ret@a:1", "anna:secret,/@a"})
+        CHECK(fault_of(text) ==
+              "is malformed, or has credentials ('@'), which client_options::auth takes");
     CHECK(fault_of("a/app@home") == "");
 }
 
