@@ -156,6 +156,7 @@ TEST_CASE("a child may destroy its paddock objects in any order without any effe
     });
 }
 
+#if !defined(PADDOCK_TEST_SANITIZED) // which need descriptors to look at an object of a new type
 TEST_CASE("a child that has no file descriptor left leaves its parent alone, too") {
     check_child_is_harmless([](household& here, auto claim) {
         const rlimit none{3, 3};
@@ -163,6 +164,7 @@ TEST_CASE("a child that has no file descriptor left leaves its parent alone, too
         here.io.reset();
     });
 }
+#endif
 
 TEST_CASE("a child that connects or locks right after the fork disturbs no other process") {
     family f;
