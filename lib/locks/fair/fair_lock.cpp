@@ -36,12 +36,6 @@ void check_sticky(const mutex_options& options) {
         throw bad_argument("mutex_options::linger", "is longer than a minute");
 }
 
-template <typename Options>
-std::shared_ptr<const node_terms> make_node_terms(Options& options, bool sticky = false) {
-    return std::make_shared<const node_terms>(metadata(options.label, sticky),
-                                              std::move(options.acl), options.persistent_parents);
-}
-
 rules::style style_of(const mutex_options& options) {
     if (options.naming == naming::curator) return rules::style::curator;
     if (options.name != "lock")

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "queue/lock_queue.hpp"
+#include "queue/node_terms.hpp"
 #include "rules/names.hpp"
 #include "rules/sticky.hpp"
 #include "session/core.hpp"
@@ -13,6 +14,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace paddock {
 class client;
@@ -42,6 +44,12 @@ std::shared_ptr<const fair_lock> make_fair_lock(const client& zk, std::string_vi
 /// The same of a shared_mutex or recursive_shared_mutex.
 std::shared_ptr<const fair_lock> make_fair_lock(const client& zk, std::string_view path,
                                                 shared_mutex_options options);
+
+template <typename Options>
+std::shared_ptr<const node_terms> make_node_terms(Options& options, bool sticky = false) {
+    return std::make_shared<const node_terms>(metadata(options.label, sticky),
+                                              std::move(options.acl), options.persistent_parents);
+}
 
 // For the lock's calls. Strand only.
 
