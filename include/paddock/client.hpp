@@ -75,9 +75,10 @@ class [[gnu::visibility("default")]] client;
 /// requires, the child may use the context again; its copy of the client is closed, and it needs
 /// one of its own. Without `notify_fork` the child may only destroy its objects and end, and must
 /// not run the context; if other threads of the parent ran it, they may have left Asio's mutexes
-/// locked: then the child must end by `_exit` or become another program. (A child that was not made
-/// by fork() does not know that its guards are invalid. fork() waits until no other thread is in
-/// the C client, which all clients of a process share.)
+/// locked: then the child may destroy guards and tickets, no other object, and must end by `_exit`
+/// or become another program. (A child that was not made by fork() does not know that its guards
+/// are invalid. fork() waits until no other thread is in the C client, which all clients of a
+/// process share.)
 ///
 /// **Operations on nodes** wait while the client is not connected. The client repeats a read, and
 /// sync(), across reconnects and sessions until the ensemble answers it; it never sends a write

@@ -1,4 +1,5 @@
 #include "support/asio_parts.hpp"
+#include "support/fork.hpp"
 
 #include <mutex>
 #include <optional>
@@ -26,6 +27,7 @@ struct wakeup_state : std::enable_shared_from_this<wakeup_state> {
     }
 
     void notify() noexcept {
+        if (!owner.is_this_process()) return; // a thread of the parent may have locked the mutexes
         const std::lock_guard lock(mutex);
         if (pending || !wait) return;
         pending = true;
@@ -55,6 +57,7 @@ struct wakeup_state : std::enable_shared_from_this<wakeup_state> {
     std::optional<io_timer> wait; ///< until detach()
     unique_function<void()> woken;
     bool pending = false;
+    const process_stamp owner;
 };
 
 class asio_wakeup final : public wakeup {

@@ -45,7 +45,7 @@ public:
 };
 
 /// Calls a function on the client's strand after notify(). Any thread may call notify(); it neither
-/// allocates, blocks, nor throws. Notifications may coalesce.
+/// allocates, blocks, nor throws. Notifications may coalesce. In a forked child nothing is called.
 class wakeup {
 public:
     virtual ~wakeup() = default;

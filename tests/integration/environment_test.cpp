@@ -9,6 +9,7 @@
 #include <atomic>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -282,6 +283,26 @@ TEST_CASE_FIXTURE(real_world, "no notification of any thread is lost") {
     const int before = woken;
     run_for(*io, 20ms);
     CHECK(woken == before);
+}
+
+TEST_CASE_FIXTURE(real_world, "in a forked child a notification locks and calls nothing") {
+    int woken = 0;
+    const auto wakeup = env->make_wakeup([&] { ++woken; });
+    io->notify_fork(asio::execution_context::fork_prepare);
+    const auto child = ::fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        io->notify_fork(asio::execution_context::fork_child);
+        wakeup->notify();
+        io->poll();
+        ::_exit(woken);
+    }
+    io->notify_fork(asio::execution_context::fork_parent);
+    int status = -1;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    CHECK(status == 0);
+    wakeup->notify();
+    CHECK(until([&] { return woken == 1; }));
 }
 
 TEST_CASE_FIXTURE(real_world, "a wake-up that was stopped or destroyed lets the loop end") {
