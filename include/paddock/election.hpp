@@ -121,7 +121,9 @@ public:
     /// after a cancellation; `errc::bad_argument` for an empty function.
     ///
     /// Cancellation safety: as campaign() before the leadership; as guard::run() while the work
-    /// runs, and lead() then waits until it has resigned.
+    /// runs, and lead() then waits until it has resigned. Work that wants to know why it was
+    /// cancelled awaits `this_coro::reset_cancellation_state(enable_total_cancellation())`, both of
+    /// Asio, and then guard::lost().
     ///
     /// Executor: that of the coroutine that awaits lead(), for the work, too. With several threads
     /// use a strand.

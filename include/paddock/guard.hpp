@@ -23,8 +23,9 @@ class [[gnu::visibility("default")]] guard;
 
 /// The handle of a hold: while the guard lives and valid() is true, the caller holds the lock.
 /// Move-only. An empty guard (default constructed, moved from, or the result of a `try_lock` that
-/// found the lock taken) holds nothing; its operations complete with
-/// `errc::bad_argument`, on the handler's associated executor (by default Asio's system executor).
+/// found the lock taken, or of a form with a time limit that was over) holds nothing; its
+/// operations complete with `errc::bad_argument`, on the handler's associated executor (by default
+/// Asio's system executor).
 ///
 /// g++ 12 does not warn when a program discards a guard (`co_await mutex.lock();`), which releases
 /// the lock at once: always name it, `paddock::guard held = co_await mutex.lock();`, or use with().

@@ -112,6 +112,11 @@ public:
     /// connecting, retries and waiting. Every duration is valid; one that is too long for a clock
     /// means no limit. With zero or less the operation is a try_lock().
     ///
+    /// The result is also empty if the servers have not answered in time that the lock is free. A
+    /// call that gives up costs them a node, too: where a thousand calls are under way at once,
+    /// limits that are near to the time of an answer, and callers who repeat the call at once, can
+    /// leave all of them without a lock.
+    ///
     /// Completion signature: `void(error_code, guard)`.
     ///
     /// Errors: those of lock(), and `errc::not_connected`.
@@ -156,7 +161,9 @@ public:
     /// them.)
     ///
     /// Cancellation safety: as lock() before the grant; as guard::run() while the work runs, and
-    /// with() then waits for the release all the same; a later cancellation ends that wait.
+    /// with() then waits for the release all the same; a later cancellation ends that wait. (A
+    /// coroutine of `co_spawn` lets only terminal cancellation through, by Asio's default; total
+    /// too, if it resets its cancellation state with `asio::enable_total_cancellation`.)
     ///
     /// Executor: that of the coroutine that awaits with(), for the work, too. With several threads
     /// use a strand.

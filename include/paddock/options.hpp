@@ -100,8 +100,9 @@ struct client_options {
     /// closes in the background). The function must not block. If it throws, the client ignores the
     /// exception, and the text goes where it would go without a log.
     ///
-    /// Without a function the text goes to std::clog: at most one line of each kind in ten seconds,
-    /// and none while all is well. That is the only write of this library that may block.
+    /// Without a function the text goes to std::clog: at most one line of each kind in ten seconds
+    /// (of two locks that are lost together only the first is named), and none while all is well.
+    /// That is the only write of this library that may block.
     std::function<void(std::string_view)> log{};
 };
 
