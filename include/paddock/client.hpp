@@ -94,8 +94,8 @@ class [[gnu::visibility("default")]] client;
 class client {
 public:
     /// Creates a client; does no I/O. `servers` is a list of names or addresses, with ports other
-    /// than 2181, and perhaps a root path: `zk1:2182,10.0.0.2,[::1]:2182/app`. (An IPv6 address
-    /// with a port, or with a last group that could be taken for it, stands in brackets.)
+    /// than 2181, and perhaps a root path: `zk1:2182,10.0.0.2,[::1]:2182/app`. IPv6 addresses
+    /// stand in brackets.
     ///
     /// The client tries addresses at once, and each name as soon as Asio has resolved it, in the
     /// one resolver thread of the execution context: a slow name delays the names behind it, and

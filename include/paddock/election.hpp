@@ -41,7 +41,7 @@ class [[gnu::visibility("default")]] election;
 class election {
 public:
     /// Creates the object; does no I/O. `path` is the election's directory, below the client's
-    /// root; the first operation that needs missing parents creates them.
+    /// root, with at most 512 bytes; the first operation that needs missing parents creates them.
     ///
     /// Errors: throws `system_error` with `errc::bad_argument` for a path, id or access control
     /// list that is not acceptable.

@@ -47,8 +47,8 @@ class [[gnu::visibility("default")]] mutex;
 /// Thread safety: any thread may call any operation at any time.
 class mutex {
 public:
-    /// Creates the object; does no I/O. `path` is the lock's directory, below the client's root;
-    /// the first operation that needs missing parents creates them.
+    /// Creates the object; does no I/O. `path` is the lock's directory, below the client's root,
+    /// with at most 512 bytes; the first operation that needs missing parents creates them.
     ///
     /// Errors: throws `system_error` with `errc::bad_argument` for a path, name, label or access
     /// control list that is not acceptable.

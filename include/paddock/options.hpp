@@ -71,13 +71,13 @@ struct lease_options {
 
 /// The options of a client.
 struct client_options {
-    /// The session timeout that the client requests, at least 100 ms. The ensemble may grant
+    /// The session timeout that the client requests, from 100 ms to 24 h. The ensemble may grant
     /// another one (its minSessionTimeout and maxSessionTimeout). All servers of an ensemble must
     /// have the same limits: each reconnect negotiates again, and if the new timeout is shorter
     /// than the old one, a lease that was computed with the old one can outlive the session.
     std::chrono::milliseconds session_timeout{10'000};
-    /// The prefix of every path. It can also stand at the end of the server list, behind all
-    /// servers: `a:2181,b:2181/app`.
+    /// The prefix of every path, at most 512 bytes. It can also stand at the end of the server
+    /// list, behind all servers: `a:2181,b:2181/app`.
     std::string root{};
     std::vector<digest_credentials> auth{};
     client_budgets budgets{};
@@ -101,8 +101,9 @@ struct client_options {
     /// exception, and the text goes where it would go without a log.
     ///
     /// Without a function the text goes to std::clog: at most one line of each kind in ten seconds
-    /// (of two locks that are lost together only the first is named), and none while all is well.
-    /// That is the only write of this library that may block.
+    /// (of two locks that are lost together only the first is named), one for the end of an outage
+    /// whose line was written, and none while all is well. That is the only write of this library
+    /// that may block.
     std::function<void(std::string_view)> log{};
 };
 
@@ -119,7 +120,8 @@ enum class on_over_budget {
     fail, ///< complete with errc::over_budget
 };
 
-/// The longest time of a hold, for work that must not take longer, whatever happens.
+/// The longest time of a hold, for work that must not take longer, whatever happens. Each time is
+/// at most a year.
 struct hold_limit {
     /// The hold ends this long after the grant: the guard is not valid any more, `guard::lost`
     /// returns `errc::hold_expired`, and `guard::run` and `with` cancel the work, and release the
@@ -152,7 +154,8 @@ struct mutex_options {
     /// The access control list of the lock's node. It must allow this client to read; otherwise the
     /// ensemble refuses `verify` and `transaction`.
     paddock::acl acl = open_acl();
-    /// Text that other contenders see of this one, besides host, process and time. Valid UTF-8.
+    /// Text that other contenders see of this one, besides host, process and time. Valid UTF-8, at
+    /// most 16 KiB.
     std::string label{};
     /// The client creates missing parents as containers, which ZooKeeper deletes when they are
     /// empty; with `true` it creates persistent nodes. kazoo (2.8) creates the parents of a lock
@@ -172,11 +175,11 @@ struct mutex_options {
     /// **Sticky locks.** With one of the next two options, or both, a lock that a guard releases
     /// can stay with this client, which saves the requests of the next local call:
     /// `max_local_handoffs` serves many waiters of one client, `linger` one caller that comes back.
-    /// All programs that use the lock should have the same options. The waiters
-    /// of this client that use equal options have no nodes of their own, and are granted the lock
-    /// in their order, but not in that of all processes. For a mutex and a lock_family; not for a
-    /// recursive_mutex. Calls of lock_all() and enqueue() queue with nodes of their own all the
-    /// same, as those of other clients do.
+    /// All programs that use the lock should have the same options. The waiters of this client that
+    /// use equal options have no nodes of their own, and are granted the lock in their order, but
+    /// not in that of all processes. For a mutex and a lock_family; not for a recursive_mutex.
+    /// Calls of lock_all() and enqueue() queue with nodes of their own all the same, as those of
+    /// other clients do.
     ///
     /// Every grant has its own guard, and a fencing token that is larger than that of the guard
     /// before. `unlock` completes when the client has the lock back, though its node stays. The
@@ -258,7 +261,8 @@ struct simple_mutex_options {
     /// The access control list of the lock's node and of its marker. It must allow this client to
     /// read.
     paddock::acl acl = open_acl();
-    /// Text that others see of the holder, besides host, process and time. Valid UTF-8.
+    /// Text that others see of the holder, besides host, process and time. Valid UTF-8, at most
+    /// 16 KiB.
     std::string label{};
     /// As mutex_options::persistent_parents.
     bool persistent_parents = false;

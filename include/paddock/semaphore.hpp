@@ -60,8 +60,8 @@ class [[gnu::visibility("default")]] semaphore;
 class semaphore {
 public:
     /// Creates the object; does no I/O. The semaphore uses the nodes `locks` and `leases` below
-    /// `path`, which is below the client's root; the first operation that needs missing nodes
-    /// creates them.
+    /// `path`, which is below the client's root and has at most 512 bytes; the first operation that
+    /// needs missing nodes creates them.
     ///
     /// Errors: throws `system_error` with `errc::bad_argument` for a path, number (less than one)
     /// or option that is not acceptable.

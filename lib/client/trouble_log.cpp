@@ -31,12 +31,13 @@ void write_line(std::string_view what) noexcept {
 /// The C client repeats its messages with each connection attempt, thirty times a second, so the
 /// limit applies to them even for the user's log. If the user's log throws, the text goes where it
 /// would go without one.
-void trouble_log::write(trouble_kind kind, std::string_view what, boot_clock::time_point now,
+bool trouble_log::write(trouble_kind kind, std::string_view what, boot_clock::time_point now,
                         rules::trouble_limit& limit) noexcept {
-    const bool rare = limit.allows(kind, now);
-    if (user_log_ && kind == trouble_kind::c_client && !rare) return;
-    if (write_to_user(what)) return;
+    const bool rare = kind == trouble_kind::recovery || limit.allows(kind, now);
+    if (user_log_ && kind == trouble_kind::c_client && !rare) return false;
+    if (write_to_user(what)) return true;
     if (rare) write_line(what);
+    return rare;
 }
 
 bool trouble_log::write_to_user(std::string_view what) noexcept {

@@ -16,11 +16,12 @@ public:
 
     explicit trouble_log(function user_log) : user_log_(std::move(user_log)) {}
 
-    void write(trouble_kind kind, std::string_view what, boot_clock::time_point now) noexcept {
-        write(kind, what, now, limit_);
+    /// Returns whether it was written: lines that come too often are not.
+    bool write(trouble_kind kind, std::string_view what, boot_clock::time_point now) noexcept {
+        return write(kind, what, now, limit_);
     }
     /// With a limit of its own, for one server of several.
-    void write(trouble_kind kind, std::string_view what, boot_clock::time_point now,
+    bool write(trouble_kind kind, std::string_view what, boot_clock::time_point now,
                rules::trouble_limit& limit) noexcept;
 
 private:

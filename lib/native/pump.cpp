@@ -10,10 +10,17 @@ namespace paddock::native {
 
 namespace {
 
+/// Names, or addresses with ports: the C client knows no brackets, but readers of a log do.
 std::string joined(const std::vector<std::string>& parts) {
     std::string text;
-    for (const std::string& part : parts)
-        text += (text.empty() ? "" : ", ") + part;
+    for (const std::string& part : parts) {
+        if (!text.empty()) text += ", ";
+        const auto colon = part.rfind(':');
+        if (part.find(':') == colon)
+            text += part;
+        else
+            text += '[' + part.substr(0, colon) + ']' + part.substr(colon);
+    }
     return text;
 }
 
@@ -78,7 +85,8 @@ void pump::open(const std::vector<std::string>& endpoints) {
     if (!open_) {
         user_.on_trouble(trouble_kind::unreachable,
                          "cannot use the servers " + joined(endpoints) +
-                             ": check the limits of open files and memory; still trying");
+                             ": check the addresses' zones, and the limits of open files and "
+                             "memory; still trying");
         return arm_lookup_timer();
     }
     known_ = endpoints;

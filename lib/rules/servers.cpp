@@ -10,15 +10,20 @@ namespace paddock::rules {
 
 namespace {
 
-/// Host names, IPv4 and IPv6 addresses (with a zone) have no other characters.
-bool host_character(char c) noexcept {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
-           c == '-' || c == '_' || c == ':' || c == '%';
+/// A host name, an IPv4 address and the name of an interface have no other characters.
+bool is_name(std::string_view text) noexcept {
+    return std::all_of(text.begin(), text.end(), [](char c) {
+        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+               c == '.' || c == '-' || c == '_';
+    });
 }
 
-bool is_ipv6_address(const std::string& host) {
+/// With a zone or without.
+bool is_ipv6_address(std::string_view host) {
+    const auto zone = std::min(host.find('%'), host.size());
     in6_addr ignored{};
-    return ::inet_pton(AF_INET6, host.substr(0, host.find('%')).c_str(), &ignored) == 1;
+    return ::inet_pton(AF_INET6, std::string(host.substr(0, zone)).c_str(), &ignored) == 1 &&
+           (zone == host.size() || (zone + 1 < host.size() && is_name(host.substr(zone + 1))));
 }
 
 /// A resolver would take 10.1 for 10.0.0.1, and a typing error for a server.
@@ -60,16 +65,14 @@ std::string parse_server(std::string_view entry, server& out) {
     }
     if (!fault.empty()) return fault;
     if (out.host.empty()) return "has an empty entry or host";
-    if (!std::all_of(out.host.begin(), out.host.end(), host_character))
-        return "has the host '" + out.host + "', which is not a valid host name";
-    const bool is_ipv6 = out.host.find(':') != out.host.npos;
-    if (is_ipv6 && !is_ipv6_address(out.host))
-        return "has the host '" + out.host + "', which is neither host:port nor an IPv6 address";
     const bool in_brackets = entry.starts_with('[');
-    if (in_brackets && !is_ipv6)
-        return "has brackets around '" + out.host + "', which is no IPv6 address";
-    if (is_ipv6 && !in_brackets && out.host.ends_with(':' + std::to_string(out.port)))
-        return "has the IPv6 address '" + out.host + "' without brackets: is its end the port?";
+    if (is_ipv6_address(out.host))
+        return in_brackets ? "" : "has the IPv6 address '" + out.host + "' without brackets";
+    if (in_brackets) return "has brackets around '" + out.host + "', which is no IPv6 address";
+    if (out.host.find(':') != out.host.npos)
+        return "has the host '" + out.host + "', which is neither host:port nor an IPv6 address";
+    if (!is_name(out.host))
+        return "has the host '" + out.host + "', which is not a valid host name";
     if (is_part_of_ipv4_address(out.host))
         return "has the host '" + out.host + "', which is not a complete address";
     return {};

@@ -187,12 +187,12 @@ void core::change_server() {
 }
 
 void core::on_trouble(trouble_kind kind, std::string_view what) noexcept {
-    outage_logged_ = outage_logged_ || kind == trouble_kind::unreachable;
-    trouble(kind, what);
+    const bool logged = trouble(kind, what);
+    outage_logged_ = outage_logged_ || (logged && kind == trouble_kind::unreachable);
 }
 
-void core::trouble(trouble_kind kind, std::string_view what) noexcept {
-    if (has_context()) log_.write(kind, what, env().now());
+bool core::trouble(trouble_kind kind, std::string_view what) noexcept {
+    return has_context() && log_.write(kind, what, env().now());
 }
 
 void core::drop_connections() noexcept {

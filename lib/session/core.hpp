@@ -106,7 +106,8 @@ public:
     void close(error_code why) override;
     /// While it closes: sends a request whose answer nobody awaits, if there is a connection.
     void send_last(const request& what);
-    void trouble(trouble_kind kind, std::string_view what) noexcept;
+    /// Returns whether the log has it.
+    bool trouble(trouble_kind kind, std::string_view what) noexcept;
 
     /// Calls back with every state that is not `seen`, the present one included, until it returns
     /// false.

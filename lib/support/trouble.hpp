@@ -20,7 +20,7 @@ enum class trouble_kind {
     foreign_key, ///< another program's key, which has no time to live, stands for a lock
     expiry,      ///< the session has expired
     leadership,  ///< a leader has lost the lead
-    recovery,    ///< servers answer again, no trouble but the end of one
+    recovery,    ///< servers answer again: the end of trouble that was written, not limited
 };
 
 inline constexpr std::size_t trouble_kinds = 14;

@@ -70,6 +70,7 @@ TEST_CASE("a malformed server list is refused with a message that says why") {
                                                         {"[::1]:", "port ''"},
                                                         {"[::1]:0", "port '0'"},
                                                         {"::1]", "host"},
+                                                        {"::1", "without brackets"},
                                                         {"a:2181/", ""},
                                                         {"a//b", "root"},
                                                         {"a/b/", "root"},
@@ -93,7 +94,7 @@ TEST_CASE("a malformed server list is refused with a message that says why") {
 TEST_CASE("every usual form of a server list is accepted") {
     for (const std::string list :
          {"localhost", "a:1", "a:65535", "zk1.example.com:2181,zk2.example.com:2181", "127.0.0.1",
-          "[::1]", "[::1]:2181", "::1", "fe80::1%eth0", "a_b-c.d:2181/app", "a,b,c/app/more", "a/ä",
+          "[::1]", "[::1]:2181", "[fe80::1%eth0]", "a_b-c.d:2181/app", "a,b,c/app/more", "a/ä",
           "10.0.0.1:2181,10.0.0.2:2181/"}) {
         CAPTURE(list);
         CHECK(client_complaint(list) == "no complaint");

@@ -89,6 +89,37 @@ TEST_CASE("without a log, a name that cannot be resolved is one line in ten seco
                          "service; still trying\n");
 }
 
+TEST_CASE("on std::clog the end of an outage stands behind its line, and only then") {
+    const captured_clog clog;
+    lonely_client c;
+    const auto outage_of = [&](std::chrono::seconds time) {
+        c.script->accepts = false;
+        if (c.script->connection.valid()) c.script->hang_up();
+        c.env->advance(time);
+        CHECK(c.core->state() != client_state::connected);
+        c.script->accepts = true;
+        c.script->set_readable();
+        c.env->advance(1s);
+        REQUIRE(c.core->state() == client_state::connected);
+    };
+    const auto lines = [&] {
+        std::string kinds;
+        for (const auto& line : clog.lines())
+            kinds += line.starts_with("paddock: no server of ") ? 'o'
+                     : line == "paddock: a server answers"      ? 'a'
+                                                                : '?';
+        return kinds;
+    };
+    outage_of(14s);
+    CHECK(lines() == "oa");
+    outage_of(7s); // less than ten seconds from end to end
+    CHECK(lines() == "oaoa");
+    outage_of(7s); // less than ten seconds from line to line
+    CHECK(lines() == "oaoa");
+    outage_of(14s);
+    CHECK(lines() == "oaoaoa");
+}
+
 TEST_CASE("with a log nothing is written") {
     const captured_clog clog;
     std::vector<std::string> log;

@@ -76,10 +76,7 @@ std::string parse_place(std::string_view entry, server& out, extras& with) {
     if (slash < entry.size()) fault = parse_database(entry.substr(slash + 1), with);
     if (!fault.empty()) return fault;
     paddock::rules::server place{{}, out.port};
-    const auto server = entry.substr(0, slash);
-    fault = paddock::rules::parse_server(server, place);
-    if (fault.empty() && place.host.find(':') != place.host.npos && !server.starts_with('['))
-        fault = "has the IPv6 address '" + place.host + "' without brackets";
+    fault = paddock::rules::parse_server(entry.substr(0, slash), place);
     out.host = std::move(place.host);
     out.port = place.port;
     return fault;
