@@ -71,7 +71,40 @@ static_assert(has_executor<client> && has_executor<mutex> && has_executor<shared
 static_assert(has_executor<recursive_mutex> && has_executor<semaphore>);
 static_assert(has_executor<simple_mutex> && has_executor<election>);
 
+/// An executor that a user wrote: it has no properties but its context.
+struct plain_executor {
+    asio::any_io_executor inside;
+
+    template <typename Task>
+    void execute(Task task) const {
+        asio::post(inside, std::move(task));
+    }
+    asio::execution_context& query(asio::execution::context_t) const noexcept {
+        return asio::query(inside, asio::execution::context);
+    }
+    bool operator==(const plain_executor&) const noexcept = default;
+};
+
 } // namespace
+
+CO_TEST("results reach a handler whose executor a user wrote, and so do refusals") {
+    client zk(executor, shared_server().address());
+    mutex one(zk, fresh_root() + "/lock"), empty = std::move(one);
+    std::swap(one, empty);
+    std::vector<error_code> results;
+    const auto token = [&] {
+        return asio::bind_executor(plain_executor{executor},
+                                   [&](error_code why, guard) { results.push_back(why); });
+    };
+    one.lock(token());
+    co_await eventually([&] { return results.size() == 1; });
+    empty.lock(token());
+    CHECK(results.size() == 1);
+    co_await eventually([&] { return results.size() == 2; });
+    CHECK(!results[0]);
+    CHECK(results[1] == errc::bad_argument);
+    co_await zk.close();
+}
 
 CO_TEST("every operation of an empty guard is refused") {
     refusals r(executor);

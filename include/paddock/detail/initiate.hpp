@@ -49,9 +49,12 @@ using handler = asio::any_completion_handler<Signature>;
 /// over another thread, and may be longer than the life of the execution context.
 template <typename Known, typename Executor, typename Task>
 bool post_if(const Executor& executor, Task& task) {
-    const auto* const inside = executor.template target<Known>();
-    if (inside) asio::post(*inside, std::move(task));
-    return inside != nullptr;
+    if constexpr (requires { executor.template target<Known>(); }) {
+        const auto* const inside = executor.template target<Known>();
+        if (inside) asio::post(*inside, std::move(task));
+        return inside != nullptr;
+    }
+    return false;
 }
 
 /// Completes an operation of an empty object, on the handler's associated executor.
@@ -65,7 +68,7 @@ void refuse(Handler&& h, void (*)(error_code, Result...)) {
     using never = asio::execution::blocking_t::never_t;
     if constexpr (asio::can_require_v<std::remove_const_t<decltype(executor)>, never>) {
         asio::post(executor, asio::bind_allocator(memory, std::move(call)));
-    } else { // of an any_completion_handler: the executor has no such property
+    } else { // of an any_completion_handler, or the user's own: the executor has no such property
         auto task = asio::bind_allocator(memory, std::move(call));
         using io = asio::io_context::executor_type;
         if (post_if<io>(executor, task) || post_if<asio::strand<io>>(executor, task) ||
