@@ -32,7 +32,8 @@ struct client_budgets {
     /// watch of a held node (from some 7000 holds of one client on) the client reads it four times
     /// a second instead.
     std::size_t watched_path_bytes = 512 * 1024;
-    /// Requests, and their bytes, that the locks have in flight at one time.
+    /// Requests, and their bytes, that the locks have in flight at one time. The calls at one lock
+    /// beyond that number have sent nothing yet: those that end before cost the ensemble nothing.
     std::size_t requests_in_flight = 256;
     std::size_t request_bytes_in_flight = 128 * 1024;
 };

@@ -11,7 +11,7 @@ namespace paddock::detail {
 
 lock_queue::lock_queue(core& client, std::string directory, rules::naming names)
     : rules_driver(client), directory_(std::move(directory)), names_(std::move(names)) {
-    rules_.emplace(names_, client.claims());
+    rules_.emplace(names_, client.claims(), client.options().budgets.requests_in_flight);
 }
 
 bool lock_queue::local_blocker(rules::role as) const noexcept {

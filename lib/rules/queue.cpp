@@ -2,6 +2,7 @@
 // queue_directory.cpp the directory.
 #include "rules/queue.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace paddock::rules {
@@ -186,10 +187,11 @@ void queue::created(contender_key key, node_id id, const created_answer& answer)
     auto& c = found->second;
     if (!c.with_directory) {
         --creating_;
-        return create_answered(c, answer);
+        create_answered(c, answer); // it may erase the contender
+        return start_held_back();
     }
     making_directory_ = false;
-    create_answered(c, answer); // it may erase the contender
+    create_answered(c, answer);
     start_joining();
 }
 
@@ -282,6 +284,10 @@ void queue::resume() {
 void queue::start(contender& c) {
     if (!connected_ || making_parents_ || making_directory_ || pausing_ || unknown_creates_ > 0)
         return;
+    if (creating_ >= most_creates_) {
+        held_back_ = std::min(held_back_, c.key);
+        return;
+    }
     c.id = ids_.claim();
     c.at = stage::creating;
     c.first_listing = listings_sent_ + 1;
@@ -304,6 +310,14 @@ void queue::start_joining() {
                                (c.at == stage::creating && c.with_directory);
         if (c.at != stage::joining && !c.listed && !under_way) return need_listing();
     }
+}
+
+/// In the order in which they joined; if they must wait for something else, start_joining() comes.
+void queue::start_held_back() {
+    auto it = contenders_.lower_bound(held_back_);
+    for (; it != contenders_.end() && creating_ < most_creates_; ++it)
+        if (it->second.at == stage::joining) start(it->second);
+    held_back_ = it == contenders_.end() ? none : it->first;
 }
 
 /// A contender whose node was deleted joins again, with a new id.
@@ -362,35 +376,6 @@ void queue::need_pause() {
     if (pausing_) return;
     pausing_ = true;
     actions_.push_back(queue_act::pause{});
-}
-
-/// At most one listing is in flight and one wanted.
-void queue::need_listing() {
-    if (!connected_ || contenders_.empty()) return;
-    if (listing_in_flight_)
-        listing_wanted_ = true;
-    else
-        send_listing();
-}
-
-/// Whether at least half of the waiters have no listing. The others are before them: until the last
-/// of those has left or is granted, these need none.
-bool queue::listing_due() const noexcept {
-    const auto with = waiting_ - unlisted_;
-    const auto without = unlisted_ + creating_;
-    return without > 0 && (show_positions_ || without >= with);
-}
-
-/// A listing in flight may show them: its arrival asks again, and so does the end of a pause.
-void queue::list_if_due() {
-    if (!listing_in_flight_ && !pausing_ && listing_due()) need_listing();
-}
-
-void queue::send_listing() {
-    listing_in_flight_ = true;
-    listing_wanted_ = false;
-    ++listings_sent_;
-    actions_.push_back(queue_act::list{unknown_creates_ > 0});
 }
 
 std::vector<queue_action> queue::take() { return std::exchange(actions_, {}); }

@@ -8,6 +8,7 @@
 #include "rules/stuck.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -142,14 +143,19 @@ struct contender_terms {
 ///
 /// A listing is as long as the queue. So a contender that joins behind local waiters leaves its
 /// listing to a later one, which comes as soon as half of the local waiters have none: a hand-off
-/// costs the same however many wait.
+/// costs the same however many wait. While as many creates are under way as may be, the others are
+/// held back, so that a crowd's requests do not all use memory at one time, and a contender that
+/// leaves early has cost none.
 ///
 /// An own directory is made in the transaction that creates its first node, and deleted in the one
 /// that deletes its last: see own_directories. Its first contender has no predecessor, so it needs
 /// no listing.
 class queue {
 public:
-    queue(naming names, claims& ids) : names_(std::move(names)), ids_(ids) {}
+    static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+    /// So many creates are under way at most.
+    queue(naming names, claims& ids, std::size_t most_creates = unlimited)
+        : names_(std::move(names)), ids_(ids), most_creates_(most_creates) {}
 
     // Calls of the application.
     void join(contender_key key, contender_terms how);
@@ -278,6 +284,7 @@ private:
 
     void start(contender& c);
     void start_joining();
+    void start_held_back();
     void rejoin(contender& c);
     void drop(contender& c);
     void erase(contender& c);
@@ -339,9 +346,13 @@ private:
     void mark_stuck(contender& c);
     table::iterator find(std::string_view name);
 
+    static constexpr contender_key none = std::numeric_limits<contender_key>::max();
+
     naming names_;
     claims& ids_;
+    std::size_t most_creates_;
     std::map<contender_key, contender> contenders_;
+    contender_key held_back_ = none; ///< the first contender that waits for the answers of others
     table table_;
     node_set exclusive_nodes_; ///< empty if the lock cannot be shared
     node_set waiting_shared_;  ///< local shared nodes that are not granted

@@ -1,4 +1,5 @@
-// Keeps the table: the known nodes and their order. queue_watches.cpp sets watches and grants.
+// Keeps the table: the known nodes and their order, from listings and answers. queue_watches.cpp
+// sets watches and grants.
 #include "rules/queue.hpp"
 
 #include <algorithm>
@@ -7,6 +8,35 @@
 #include <utility>
 
 namespace paddock::rules {
+
+/// At most one listing is in flight and one wanted.
+void queue::need_listing() {
+    if (!connected_ || contenders_.empty()) return;
+    if (listing_in_flight_)
+        listing_wanted_ = true;
+    else
+        send_listing();
+}
+
+/// Whether at least half of the waiters have no listing. The others are before them: until the last
+/// of those has left or is granted, these need none.
+bool queue::listing_due() const noexcept {
+    const auto with = waiting_ - unlisted_;
+    const auto without = unlisted_ + creating_;
+    return without > 0 && (show_positions_ || without >= with);
+}
+
+/// A listing in flight may show them: its arrival asks again, and so does the end of a pause.
+void queue::list_if_due() {
+    if (!listing_in_flight_ && !pausing_ && listing_due()) need_listing();
+}
+
+void queue::send_listing() {
+    listing_in_flight_ = true;
+    listing_wanted_ = false;
+    ++listings_sent_;
+    actions_.push_back(queue_act::list{unknown_creates_ > 0});
+}
 
 void queue::listed(outcome result, int code, std::span<const std::string> names) {
     switch (unless_late(result, connected_)) {

@@ -33,6 +33,90 @@ TEST_CASE("a contender that joins without a connection starts with the next conn
     CHECK(queue.connected() == "create 1, list, create 2");
 }
 
+namespace {
+
+/// At most two creates are under way at one time.
+struct narrow_queue : stepped_queue {
+    narrow_queue() : stepped_queue(paddock::rules::naming("lock"), 2) {
+        connected();
+        CHECK(join(1) == "create 1, list");
+        CHECK(join(2) == "create 2");
+        for (const auto key : {3, 4, 5})
+            CHECK(join(key) == "");
+    }
+};
+
+} // namespace
+
+TEST_CASE("while enough creates are under way others wait, and start in their order") {
+    narrow_queue queue;
+    CHECK(queue.created(2, 0) == "create 3");
+    CHECK(queue.created(1, 1) == "create 4");
+    CHECK(queue.join(6) == "");
+    CHECK(queue.created(3, 2) == "create 5");
+    CHECK(queue.created(4, 3) == "create 6");
+    CHECK(queue.created(5, 4) == "");
+    CHECK(queue.join(7) == "create 7");
+}
+
+TEST_CASE("a contender that leaves before its create was sent needs no request") {
+    narrow_queue queue;
+    CHECK(queue.quit(3) == "out 3");
+    CHECK(queue.created(1, 0) == "create 4");
+    CHECK(queue.quit(2) == ""); // its create is under way
+    CHECK(queue.created(2, 1) == "sweep 1, out 2, create 5");
+}
+
+TEST_CASE("a create that was refused, lost or not sent makes room for the next one") {
+    narrow_queue queue;
+    SUBCASE("refused") {
+        CHECK(queue.create_fails(1, outcome::refused, -102) ==
+              "fail 1 refused -102, out 1, create 3");
+    }
+    SUBCASE("lost: not before its outcome is known") {
+        CHECK(queue.create_fails(1, outcome::lost) == "taint 1");
+        CHECK(queue.disconnected() == "");
+        CHECK(queue.create_fails(2, outcome::not_sent) == "");
+        CHECK(queue.connected() == "settle");
+        CHECK(queue.listed({}) == "create 1, create 2, list");
+        CHECK(queue.created(1, 0) == "create 3");
+    }
+    SUBCASE("neither was sent") {
+        queue.disconnected();
+        CHECK(queue.create_fails(1, outcome::not_sent) == "");
+        CHECK(queue.create_fails(2, outcome::not_sent) == "");
+        CHECK(queue.connected() == "create 1, list, create 2");
+        CHECK(queue.created(2, 0) == "create 3");
+    }
+    SUBCASE("the session has ended") {
+        queue.expired();
+        CHECK(queue.connected() == "create 1, list, create 2");
+        CHECK(queue.created(1, 0) == "create 3");
+    }
+    SUBCASE("the directory is missing") {
+        CHECK(queue.create_fails(1, outcome::missing) == "make parents");
+        CHECK(queue.create_fails(2, outcome::missing) == "");
+        CHECK(queue.parents_made() == "create 1, create 2");
+        CHECK(queue.created(1, 0) == "create 3");
+    }
+    SUBCASE("the ensemble is busy") {
+        CHECK(queue.create_fails(1, outcome::later) == "pause");
+        CHECK(queue.created(2, 0) == "");
+        CHECK(queue.resume() == "create 1, create 3");
+        CHECK(queue.created(1, 1) == "create 4");
+    }
+}
+
+TEST_CASE("a contender that lost its node starts before those that were never sent") {
+    narrow_queue queue;
+    queue.created(1, 0);
+    queue.created(2, 1);
+    CHECK(queue.listed({0}) == "grant 1, list");
+    queue.join(6);
+    CHECK(queue.deleted(1) == "");
+    CHECK(queue.created(4, 3) == "create 2");
+}
+
 TEST_CASE("listings are coalesced: one under way, one wanted") {
     connected_queue queue;
     CHECK(queue.join(1) == "create 1, list");

@@ -44,7 +44,8 @@ public:
     static constexpr std::int64_t first_session = 0x1000'0000'0000'0001;
 
     explicit stepped_queue(const std::string& name = "lock") : stepped_queue(rules::naming(name)) {}
-    explicit stepped_queue(rules::naming of) : names(std::move(of)), queue(names, ids) {
+    explicit stepped_queue(rules::naming of, std::size_t most_creates = rules::queue::unlimited)
+        : names(std::move(of)), queue(names, ids, most_creates) {
         ids.begin(first_session);
     }
 

@@ -83,7 +83,9 @@ public:
             if (r.what == reply::answer) awaited.push_back(r.to);
         awaited.insert(awaited.end(), own().to_server.begin(), own().to_server.end());
         zk_.disconnect(own());
+        losing_ = true;
         if (answers_first) answer_all(awaited, outcome::lost);
+        losing_ = false;
         above_.on_disconnected(number_);
         answer_all(not_sent, outcome::not_sent);
         if (!answers_first) answer_all(awaited, outcome::lost);
@@ -111,6 +113,8 @@ public:
 
     session& own() const { return zk_.sessions[number_]; }
     bool connected() const { return own().connected; }
+    /// Whether its locks were not told that it is not connected.
+    bool seems_connected() const { return connected() || losing_; }
     bool several_armed() const { return armed_.size() > 1; }
     std::size_t watches() const { return heard_.size(); }
     /// Whether the node is being swept.
@@ -232,6 +236,7 @@ private:
     std::size_t number_;
     ensemble& zk_;
     user& above_;
+    bool losing_ = false;
     std::vector<request> unsent_; ///< submitted after the connection was lost
     std::set<std::string> alone_; ///< markers that are deleted without the lock's node
     std::uint64_t tickets_ = 0;

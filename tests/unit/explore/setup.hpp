@@ -40,6 +40,7 @@ struct setup {
     bool reader;  ///< the foreign node shares the lock
     bool ours;    ///< the foreign node belongs to an own session
     bool counter; ///< a node has the number of permits
+    bool narrow;  ///< each client has one create under way at most
 };
 
 inline std::vector<std::string> split(std::string_view text) {
@@ -86,7 +87,8 @@ inline setup read_setup(std::string_view text) {
               .guard = given("guard"),
               .reader = given("reader"),
               .ours = given("ours"),
-              .counter = given("counter")};
+              .counter = given("counter"),
+              .narrow = given("narrow")};
     read_contenders(words.at(1), out);
     if (words.size() > 2) throw std::runtime_error("there is no word " + words[2]);
     return out;

@@ -32,14 +32,14 @@ struct state_of_rules {
     static void number_from(claims& of, node_id last) { of.last_ = last; }
 
     static void see(const queue& of, std::uint64_t, shape& out) {
-        const auto& [names, ids, contenders, table, exclusive_nodes, waiting_shared, deleted,
-                     blocker_reads, entries_in_table, creating, waiting, unlisted, unknown_creates,
-                     holders, reported_stuck, outside_holds, outside_since, now, connected,
-                     listing_in_flight, listing_wanted, listings_sent, own_losses, making_parents,
-                     pausing, directory_free, making_directory, own_directory, perhaps_made, keyed,
-                     shared_reported, lease_fit, awaiting_lease, warned, watch_first,
-                     show_positions, actions] = of;
-        out.add(contenders.size(), table.size(), deleted.size(), blocker_reads.size());
+        const auto& [names, ids, most_creates, contenders, held_back, table, exclusive_nodes,
+                     waiting_shared, deleted, blocker_reads, entries_in_table, creating, waiting,
+                     unlisted, unknown_creates, holders, reported_stuck, outside_holds,
+                     outside_since, now, connected, listing_in_flight, listing_wanted,
+                     listings_sent, own_losses, making_parents, pausing, directory_free,
+                     making_directory, own_directory, perhaps_made, keyed, shared_reported,
+                     lease_fit, awaiting_lease, warned, watch_first, show_positions, actions] = of;
+        out.add(contenders.size(), held_back, table.size(), deleted.size(), blocker_reads.size());
         for (const auto& [key, one] : contenders)
             see(one, listings_sent, own_losses, out);
         for (const auto& [where, one] : table) {
