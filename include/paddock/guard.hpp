@@ -221,7 +221,8 @@ public:
     /// Errors: `errc::lock_lost` when the hold was lost before (at once if its lease has ended);
     /// `errc::outcome_unknown` after two session timeouts without contact to the ensemble, counted
     /// from when the client notices, which takes up to two thirds of one. In any case the client
-    /// repeats the delete until it is done or the session has ended. `errc::closed` or
+    /// repeats the delete until it is done or the session has ended; also while the ensemble
+    /// refuses it for lack of the right DELETE, which the log says. `errc::closed` or
     /// `errc::auth_failed` when the client closes before: the locks end with its session.
     ///
     /// Cancellation safety: total and terminal; ends the wait, never the delete.

@@ -45,7 +45,8 @@ class [[gnu::visibility("default")]] lock_family;
 /// its node in a directory that existed, or before that read was answered. The next use of that key
 /// deletes it, ten seconds later. (A directory that was missing while clients contended for its
 /// key, or while the connection was lost, is made again as a container, which the servers delete
-/// when it is empty.)
+/// when it is empty; and so is one that the ensemble refuses to make with its first node, because
+/// of a quota or the access control list.)
 ///
 /// Give the family a directory of its own: below its path there must be nothing else. (An empty
 /// directory that another program makes in the place of one that locks had made is taken for
