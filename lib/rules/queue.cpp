@@ -303,8 +303,8 @@ void queue::start(contender& c) {
 
 /// Starts the contenders that have sent no create, and asks for a listing if another one needs it.
 void queue::start_joining() {
-    for (auto& [key, c] : contenders_)
-        if (c.at == stage::joining) start(c);
+    held_back_ = 0;
+    start_held_back();
     for (const auto& [key, c] : contenders_) {
         const bool under_way = (listing_in_flight_ && c.first_listing <= listings_sent_) ||
                                (c.at == stage::creating && c.with_directory);
@@ -312,7 +312,8 @@ void queue::start_joining() {
     }
 }
 
-/// In the order in which they joined; if they must wait for something else, start_joining() comes.
+/// As many as may be, in the order in which they joined; if they must wait for something else,
+/// start_joining() comes.
 void queue::start_held_back() {
     auto it = contenders_.lower_bound(held_back_);
     for (; it != contenders_.end() && creating_ < most_creates_; ++it)

@@ -187,8 +187,7 @@ void core::change_server() {
 }
 
 void core::on_trouble(trouble_kind kind, std::string_view what) noexcept {
-    const bool logged = trouble(kind, what);
-    outage_logged_ = outage_logged_ || (logged && kind == trouble_kind::unreachable);
+    if (trouble(kind, what) && kind == trouble_kind::unreachable) outage_logged_ = true;
 }
 
 bool core::trouble(trouble_kind kind, std::string_view what) noexcept {
