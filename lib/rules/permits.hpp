@@ -81,7 +81,7 @@ struct permit_terms {
 /// out the actions in their order.
 ///
 /// The call joins a queue; at the front it creates its permit nodes and lists them. It is
-/// granted when a listing shows all of its nodes, and no more nodes than there are permits: an
+/// granted when a listing shows all of its nodes, and no more nodes than there are permits: a
 /// call that creates a node later counts these nodes in its own listing. So exclusion does
 /// not depend on the queue, which only provides fairness, and prevents that two calls wait
 /// for each other's permits.
