@@ -27,8 +27,6 @@ fi
 need_packages $build_packages $private_packages || exit 1
 
 trap 'end_child; stop_server; stop_redis' EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM HUP
 
 programs=${PADDOCK_PROGRAMS:-$root/build/samples}
 if [ -z "${PADDOCK_PROGRAMS:-}" ]; then

@@ -12,8 +12,6 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 # shellcheck disable=SC2086
 need_packages $build_packages $server_packages redis-tools:redis-cli || exit 1
 trap end_child EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM HUP
 
 export PYTHONDONTWRITEBYTECODE=1
 configure "$root/build-bench" -Dbuildtype=release -Dbench=true -Dsamples=disabled >&2

@@ -3,17 +3,7 @@
 # Projects outside the tree that use paddock as a CMake package, and as a Meson subproject, each with the shared and
 # with the static library: their programs run against a real server.
 set -eu
-
-root=$1
-build=$2
-shift 2
-compiler=$*
-folder=$(mktemp -d)
-. "$root/tests/support/server.sh"
-. "$root/tests/support/installed.sh"
-trap 'stop_server; rm -rf "$folder"' EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM HUP
+. "$1/tests/support/installed.sh"
 
 project=$folder/project
 

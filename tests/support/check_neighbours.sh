@@ -4,17 +4,7 @@
 # shared library has its own C client, which no other library can replace; elsewhere paddock works, or refuses to
 # with the reason.
 set -eu
-
-root=$1
-build=$2
-shift 2
-compiler=$*
-folder=$(mktemp -d)
-. "$root/tests/support/server.sh"
-. "$root/tests/support/installed.sh"
-trap 'stop_server; rm -rf "$folder"' EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM HUP
+. "$1/tests/support/installed.sh"
 
 threaded=-l:libzookeeper_mt.so.2
 

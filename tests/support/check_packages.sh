@@ -5,8 +5,8 @@
 set -eu
 root=$1
 folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT INT TERM
 . "$root/tests/support/common.sh"
+trap 'rm -rf "$folder"' EXIT
 
 fail() {
   echo "$1, but: $(cat "$folder/said" "$folder/calls")" >&2

@@ -5,6 +5,7 @@ set -eu
 root=$1
 programs=$2
 rival=$3
+. "$root/tests/support/common.sh"
 . "$root/tests/support/server.sh"
 folder=$(mktemp -d) # for what samples leave behind
 rival_pid=
@@ -13,8 +14,6 @@ end_rival() {
   rival_pid=
 }
 trap 'end_rival; stop_server; rm -rf "$folder"' EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM HUP
 
 fail() {
   echo "$1" >&2

@@ -1,5 +1,9 @@
-# Shell functions that tests/run.sh and samples/demo.sh share; to be sourced, needs $root.
+# What the scripts of tests/ and samples/ share; to be sourced, needs $root.
 # shellcheck shell=sh
+
+# A signal ends the script, so that its EXIT trap runs.
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
 
 # A package with a command behind the colon counts as installed if there is such a command.
 build_packages="g++:g++ meson:meson ninja-build:ninja pkg-config:pkg-config python3:python3

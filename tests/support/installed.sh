@@ -1,6 +1,16 @@
-# Installs paddock into empty folders, for the tests of the suite install; to be sourced, needs $root, $build, $folder,
-# and $compiler, which may be several words.
+# What the tests of the suite install begin with; to be sourced with their arguments, SOURCE_DIR BUILD_DIR COMPILER...
+# Sets $root, $build and $compiler, and $folder, which is deleted at the end; has a server, and installs paddock into
+# empty folders.
 # shellcheck shell=sh
+
+root=$1
+build=$2
+shift 2
+compiler=$* # may be several words
+folder=$(mktemp -d)
+. "$root/tests/support/common.sh"
+. "$root/tests/support/server.sh"
+trap 'stop_server; rm -rf "$folder"' EXIT
 
 compile() {
   # shellcheck disable=SC2086
