@@ -131,8 +131,6 @@ export TSAN_OPTIONS="second_deadlock_stack=1:${TSAN_OPTIONS:-}"
 TMPDIR=$(mktemp -d)
 export TMPDIR
 trap 'end_child; rm -rf "$TMPDIR"' EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM HUP
 
 if [ -n "$tidy" ]; then
   check_tidy "$build"
