@@ -1,6 +1,6 @@
 #pragma once
 
-#include "client/arguments.hpp"
+#include "client/hold_limit.hpp"
 
 #include <paddock/options.hpp>
 #include <paddock/znode.hpp>

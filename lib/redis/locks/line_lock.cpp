@@ -1,6 +1,6 @@
 #include "redis/locks/line_lock.hpp"
 
-#include "client/arguments.hpp"
+#include "client/hold_limit.hpp"
 #include "support/argument.hpp"
 
 #include <utility>

@@ -1,5 +1,4 @@
 #include "client/any_lock.hpp"
-
 #include "locks/family/keyed_lock.hpp"
 #include "locks/mutex/mutex_call.hpp"
 

@@ -1,4 +1,4 @@
-#include "client/arguments.hpp"
+#include "client/hold_limit.hpp"
 
 #include "support/argument.hpp"
 
