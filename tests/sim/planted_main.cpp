@@ -6,7 +6,7 @@
 int main(int count, char** arguments) {
     using namespace paddock::test::sim;
     if (read_options(count, arguments).seed) return tell(*options().seed);
-    constexpr std::uint64_t enough = 100'000;
+    const auto enough = options().seeds.value_or(100'000);
     const auto found = search(options().first, enough);
     if (found.fault.empty()) {
         std::cout << "not caught by " << enough << " histories\n";

@@ -1,9 +1,12 @@
 #include "sim/runner.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdlib>
 #include <iostream>
 #include <string_view>
+#include <utility>
 
 namespace paddock::test::sim {
 
@@ -13,8 +16,10 @@ run_options& options() {
 }
 
 const run_options& read_options(int count, char** arguments) {
-    for (int n = 1; n + 1 < count; ++n) {
+    for (int n = 1; n < count; ++n) {
         const std::string_view name = arguments[n];
+        if (name == "--shortest") options().shortest = true;
+        if (n + 1 == count) break;
         const auto number = [&] { return std::strtoull(arguments[n + 1], nullptr, 0); };
         if (name == "--seed") options().seed = number();
         if (name == "--seeds") options().seeds = number();
@@ -34,9 +39,18 @@ int tell(std::uint64_t seed) {
 finding search(std::uint64_t first, std::uint64_t count) {
     const auto begin = std::chrono::steady_clock::now();
     finding out;
-    while (out.fault.empty() && out.histories < count) {
-        out.seed = first + out.histories++;
-        out.fault = run_history(out.seed);
+    std::ptrdiff_t least = 0; // lines
+    while ((out.fault.empty() || options().shortest) && out.histories < count) {
+        const auto seed = first + out.histories++;
+        auto fault = run_history(seed);
+        if (fault.empty()) continue;
+        std::string story;
+        run_history(seed, &story);
+        const auto lines = std::count(story.begin(), story.end(), '\n');
+        if (!out.fault.empty() && lines >= least) continue;
+        least = lines;
+        out.seed = seed;
+        out.fault = std::move(fault);
     }
     out.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return out;

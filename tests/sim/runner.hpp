@@ -7,11 +7,12 @@
 namespace paddock::test::sim {
 
 /// The options of the command line: `--seed N` prints one history, `--seeds N` runs so many,
-/// `--first N` begins with this one.
+/// `--first N` begins with this one, `--shortest` does not stop at a fault.
 struct run_options {
     std::optional<std::uint64_t> seed{};
     std::optional<std::uint64_t> seeds{};
     std::uint64_t first = 1;
+    bool shortest = false;
 };
 run_options& options();
 const run_options& read_options(int count, char** arguments);
@@ -25,12 +26,13 @@ int tell(std::uint64_t seed);
 
 struct finding {
     std::uint64_t histories = 0;
-    std::uint64_t seed = 0; ///< of the first fault
-    std::string fault{};    ///< empty if none did
+    std::uint64_t seed = 0; ///< of the fault
+    std::string fault{};    ///< empty if there is none
     double seconds = 0;
 };
 
-/// Runs histories until one has a fault.
+/// Runs histories until one has a fault; with `--shortest` all of them, to find the fault with the
+/// shortest story.
 finding search(std::uint64_t first, std::uint64_t count);
 
 } // namespace paddock::test::sim
