@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the layering of includes, the length of files and their format."""
+"""Checks that includes follow the picture of the rooms in lib/README.md, the length of files and their format."""
 
 import pathlib
 import re
@@ -13,28 +13,8 @@ TEXT = CODE | {".py", ".sh", ".build"}
 LONGEST = 400
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 
-# The rooms of lib/, and the rooms below each of them, which are all that its files may include.
-BELOW = {
-    "support": set(),
-    "rules": {"support"},
-    "native": {"support"},
-    "client": {"rules", "support"},
-    "session": {"client", "rules", "native", "support"},
-    "queue": {"session", "client", "rules", "native", "support"},
-}
-BELOW["locks/call"] = {"queue"} | BELOW["queue"]
-BELOW["locks/fair"] = {"locks/call"} | BELOW["locks/call"]
-BELOW["locks/sticky"] = {"locks/fair"} | BELOW["locks/fair"]
-BELOW["locks/mutex"] = {"locks/sticky"} | BELOW["locks/sticky"]
-BELOW["locks/recursive"] = BELOW["locks/mutex"]
-BELOW["locks/family"] = {"locks/mutex"} | BELOW["locks/mutex"]
-BELOW["locks/semaphore"] = BELOW["locks/mutex"]
-BELOW["locks/simple"] = BELOW["locks/fair"]
-BELOW["locks/several"] = {"locks/mutex", "locks/semaphore"} | BELOW["locks/mutex"]
-BELOW["redis/rules"] = BELOW["rules"] | {"rules"}
-BELOW["redis/connection"] = BELOW["redis/rules"] | {"redis/rules"}
-BELOW["systems"] = {"support"}
-BELOW["redis/locks"] = {"client", "redis/connection"} | BELOW["redis/connection"]
+HOUSE = ROOT / "lib/README.md"
+ARROWS = re.compile(r"^ *(\S+) --> (\S+(?: & \S+)*)$")
 PUBLIC = ("boost/asio", "boost/system", "boost/version.hpp", "paddock/")
 
 problems = []
@@ -71,18 +51,55 @@ def room_of(path):
     return path.rpartition("/")[0]
 
 
+def drawn_arrows():
+    """The picture of the rooms: the line of each arrow, which is a pair of rooms."""
+    arrows = {}
+    inside = False
+    for number, line in enumerate(HOUSE.read_text().splitlines(), 1):
+        if line.startswith("```"):
+            inside = line == "```mermaid"
+        elif inside and (found := ARROWS.match(line)):
+            for below in found.group(2).split(" & "):
+                if arrows.setdefault((found.group(1), below), number) != number:
+                    report(HOUSE, number, f"the arrow from {found.group(1)} to {below} is drawn twice")
+        elif inside and not line.startswith("flowchart "):
+            report(HOUSE, number, "not an arrow: a room --> another & another")
+    return arrows
+
+
+def reached(room, arrows):
+    """The rooms to which arrows lead from here, one after the other: its files may include theirs."""
+    found, new = set(), {room}
+    while new:
+        new = {below for above, below in arrows if above in new} - found
+        found |= new
+    return found
+
+
 def check_rooms():
+    arrows = drawn_arrows()
+    rooms = {room for arrow in arrows for room in arrow}
+    below = {room: reached(room, arrows) for room in rooms}
+    used = set()
     for path in sources("lib"):
         room = room_of(path.relative_to(ROOT / "lib").as_posix())
-        if room not in BELOW:
-            report(path, 1, "no room of lib/: name it in check_style.py")
+        if room not in rooms:
+            report(path, 1, "no room of lib/: draw it in lib/README.md")
             continue
         for number, name in includes(path):
             other = room_of(name)
-            if other in BELOW and other != room and other not in BELOW[room]:
-                report(path, number, f"lib/{room} must not know lib/{other}")
-            if room == "rules" and name.startswith("boost/asio"):
-                report(path, number, "lib/rules is free of Asio")
+            used.add((room, other))
+            if other in rooms and other != room and other not in below[room]:
+                report(path, number, f"in lib/README.md no arrows lead from {room} to {other}")
+            if room.endswith("rules") and name.startswith("boost/asio"):
+                report(path, number, f"lib/{room} is free of Asio")
+    for (room, other), line in arrows.items():
+        if room in below[other]:
+            report(HOUSE, line, f"the arrow from {room} to {other} is part of a circle")
+        elif (room, other) not in used:
+            report(HOUSE, line, f"the arrow from {room} to {other}: no file includes another that way")
+        elif other in reached(room, arrows.keys() - {(room, other)}):
+            report(HOUSE, line, f"the arrow from {room} to {other} is needless: others lead there")
 
 
 def check_public_headers():
