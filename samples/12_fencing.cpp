@@ -34,7 +34,7 @@ int run(const char* sql, paddock::fencing_token token = {}, int rest = 0) {
     need(sqlite3_finalize(statement)); // says what went wrong in the step
     return number;
 }
-
+//[claim
 /// Claim, then read. A larger token in the store means that the lock is lost.
 int tickets_for(paddock::fencing_token mine) {
     const auto claim = "UPDATE tickets SET zxid = ?1, sub = ?2 WHERE (zxid, sub) <= (?1, ?2)";
@@ -46,7 +46,7 @@ void sell(const std::string& seller, int rest, paddock::fencing_token mine) {
     const auto write = "UPDATE tickets SET rest = ?3 WHERE (zxid, sub) = (?1, ?2)";
     std::cout << seller << (run(write, mine, rest) == 1 ? ": sold\n" : ": refused\n");
 }
-
+//]
 asio::awaitable<void> next_holder(std::string servers, bool& has_read) {
     paddock::client zk(co_await asio::this_coro::executor, servers);
     paddock::mutex mutex(zk, "/locks/tickets");

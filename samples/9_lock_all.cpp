@@ -22,6 +22,7 @@ struct account {
     int balance = 100;
 };
 
+//[transfer
 asio::awaitable<void> transfer(account& from, account& to, int amount) {
     const std::vector<paddock::mutex> both{from.lock, to.lock};
     paddock::guard_set guards = co_await paddock::lock_all(both);
@@ -31,6 +32,7 @@ asio::awaitable<void> transfer(account& from, account& to, int amount) {
     std::cout << "moved " << amount << ", token " << guards[0].fencing_token() << '\n';
     co_await guards.unlock();
 }
+//]
 
 asio::awaitable<void> work(std::string servers) {
     const auto executor = co_await asio::this_coro::executor;
