@@ -1,5 +1,6 @@
 """Checks the Markdown files: code is what the samples have, links resolve, and the tests that tables name exist.
 
+- The first page stays short. It and the guide have code from the samples, and the guide lists all its sections.
 - A block of C++ has a comment before it: <!-- cut from FILE, REGION -->; the region is what stands between //[REGION
   and //] in the file. With --write, the blocks are mended.
 - The last column of a table is "shown by": names of tests, `folder/name` below tests/, or `name` beside the file.
@@ -12,6 +13,10 @@ BLOCK = re.compile(r"(<!-- cut from (\S+), (\S+) -->\n```cpp\n)(.*?)(```)", re.D
 FENCED = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 SHOWN = re.compile(r"^\|.*\| shown by \|\n\|[-|]+\n((?:\|.*\n)+)", re.MULTILINE)
+
+FIRST_PAGE = "README.md"
+MOST_WORDS = 1100  # as `wc -w` counts
+GUIDE = "include/paddock/README.md"
 
 ROOT = pathlib.Path(sys.argv[1]).resolve()
 problems = []
@@ -43,9 +48,9 @@ def check_code(path, text, write):
     return blocks
 
 
-def anchors(path):
+def anchors(path, level="#+"):
     """What GitHub makes of the headings."""
-    headings = re.findall(r"^#+ (.*)$", FENCED.sub("", path.read_text()), re.MULTILINE)
+    headings = re.findall(rf"^{level} (.*)$", FENCED.sub("", path.read_text()), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
@@ -72,17 +77,37 @@ def check_tests(path, text):
     return named
 
 
+def check_length(text):
+    words = len(text.split())
+    if words > MOST_WORDS:
+        problems.append(f"{FIRST_PAGE}: {words} words, {MOST_WORDS} at most; more belongs into {GUIDE}")
+
+
+def check_contents(path, text):
+    """The guide begins with links to its sections."""
+    listed = LINK.findall(text.partition("\n## ")[0])
+    for anchor in sorted(anchors(path, "##")):
+        if f"#{anchor}" not in listed:
+            problems.append(f"{GUIDE}: its contents lack #{anchor}")
+
+
 def main():
-    blocks = 0
+    blocks = {}
     for path in documents():
         text = path.read_text()
-        blocks += check_code(path, text, "--write" in sys.argv)
+        page = path.relative_to(ROOT).as_posix()
+        blocks[page] = check_code(path, text, "--write" in sys.argv)
         check_links(path, text)
         named = check_tests(path, text)
         if "shown by" in text and named == 0:
-            problems.append(f"{path.relative_to(ROOT)}: its table of tests was not found")
-    if blocks == 0:
-        problems.append("no block of code was found")
+            problems.append(f"{page}: its table of tests was not found")
+        if page == FIRST_PAGE:
+            check_length(text)
+        if page == GUIDE:
+            check_contents(path, text)
+    for page in (FIRST_PAGE, GUIDE):
+        if not blocks.get(page):
+            problems.append(f"{page}: no block of code was found")
     print("\n".join(problems) if problems else "nothing to complain about")
     sys.exit(1 if problems else 0)
 
