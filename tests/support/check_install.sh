@@ -1,7 +1,7 @@
 #!/bin/sh
 # Usage: check_install.sh SOURCE_DIR BUILD_DIR COMPILER...
 # Installs paddock into an empty folder, as a shared and as a static library, and compiles, links and runs
-# programs outside the tree with the flags of pkg-config only, against a real server.
+# programs outside the tree with the flags of pkg-config only, against a real server. The documents are installed, too.
 set -eu
 . "$1/tests/support/installed.sh"
 
@@ -47,6 +47,17 @@ check_other_boost() { # kind
   done
 }
 
+# The page beside the headers is no header.
+check_documents() {
+  for document in README.md guide.md CHANGELOG.md; do
+    find "$folder/shared-root" -path "*/share/doc/paddock/$document" -size +0 | grep -q . ||
+      fail "$document was not installed"
+  done
+  if find "$folder/shared-root" -path '*/include/*' -type f ! -name '*.hpp' | grep .; then
+    fail "these are no headers"
+  fi
+}
+
 mkdir -p "$folder/other-boost/boost"
 cat >"$folder/other-boost/boost/version.hpp" <<EOF
 #include_next <boost/version.hpp>
@@ -61,6 +72,7 @@ EOF
 
 start_server
 use_shared
+check_documents
 python3 "$root/tests/support/check_exports.py" "$libraries/libpaddock.so" "$root/include"
 compile_program
 check_program shared
