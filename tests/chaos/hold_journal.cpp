@@ -19,7 +19,7 @@ constexpr std::size_t line_length = 256;
     throw std::system_error(errno, std::generic_category(), what);
 }
 
-std::string text_of(const hold_record& h) {
+std::string line_of(const hold_record& h) {
     std::ostringstream text;
     text << h.lock << ' ' << h.contender << ' ' << static_cast<int>(h.kind) << ' ' << h.weight
          << ' ' << h.from << ' ' << h.until << ' ' << h.promise << ' ' << h.released << ' '
@@ -45,7 +45,7 @@ std::size_t hold_journal::add(const hold_record& hold) {
 }
 
 void hold_journal::write_over(std::size_t place, const hold_record& hold) {
-    const auto line = text_of(hold);
+    const auto line = line_of(hold);
     const auto at = static_cast<off_t>(place * line_length);
     if (::pwrite(file_, line.data(), line.size(), at) != static_cast<ssize_t>(line.size()))
         fail("write into the journal");

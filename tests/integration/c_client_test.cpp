@@ -2,17 +2,15 @@
 
 #include "native/calls.hpp"
 #include "support/foreigner.hpp"
+#include "support/tcp_segments.hpp"
 #include "support/zk_server.hpp"
 
 #include <doctest/doctest.h>
 
 #include <chrono>
-#include <linux/tcp.h>
 #include <memory>
-#include <netinet/in.h>
 #include <poll.h>
 #include <string>
-#include <sys/socket.h>
 
 using namespace paddock;
 using namespace paddock::test;
@@ -46,10 +44,7 @@ struct connected_calls : native::observer {
     unsigned packets_sent() {
         const auto wanted = table->interest();
         REQUIRE(wanted.connection.valid());
-        tcp_info about{};
-        socklen_t size = sizeof about;
-        REQUIRE(::getsockopt(wanted.connection.number, IPPROTO_TCP, TCP_INFO, &about, &size) == 0);
-        return about.tcpi_data_segs_out;
+        return data_segments_out(wanted.connection.number);
     }
 
     void ask(const std::string& path) {

@@ -48,7 +48,7 @@ TEST_CASE("a session ends when the server has closed it, with all requests execu
         REQUIRE(h.connect());
         const std::string root = fresh_root();
         CHECK(h.wait(h.create(root)).rc == ok);
-        std::vector<pending> all;
+        std::vector<submitted> all;
         for (int i = 0; i < 200; ++i)
             all.push_back(h.create(root + "/e" + std::to_string(i), create_mode::ephemeral));
         all.push_back(h.create(root + "/kept", create_mode::persistent));
@@ -65,7 +65,7 @@ TEST_CASE("a session ends when the server has closed it, with all requests execu
 TEST_CASE("close answers every request that is still open, exactly once") {
     pump_harness h(shared_server().port());
     REQUIRE(h.connect());
-    std::vector<pending> all;
+    std::vector<submitted> all;
     for (int i = 0; i < 100; ++i)
         all.push_back(h.exists("/"));
     const acl any = open_acl();
@@ -86,7 +86,7 @@ TEST_CASE("close answers every request that is still open, exactly once") {
 TEST_CASE("close inside a completion waits for the end of the turn") {
     pump_harness h(shared_server().port());
     REQUIRE(h.connect());
-    std::vector<pending> later;
+    std::vector<submitted> later;
     bool inside = false;
     h.pump->submit([&](native::calls& table) {
         return table.exists("/", false, native::on_reply([&](const native::reply&) {
@@ -152,7 +152,7 @@ TEST_CASE("close does not wait for requests that cannot be sent") {
     server.pause();
     const std::string megabyte(900'000, 'x');
     const std::string path = fresh_root();
-    std::vector<pending> all;
+    std::vector<submitted> all;
     for (int i = 0; i < 40; ++i)
         all.push_back(h.create(path, create_mode::persistent, megabyte));
     run_for(*h.io, 100ms);

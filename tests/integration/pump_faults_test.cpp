@@ -52,9 +52,9 @@ TEST_CASE_FIXTURE(
                 proxy.cut_at(way, n, bytes, how);
                 const auto lost = h.user.disconnected;
                 const auto path = root + "-" + std::to_string(lost);
-                std::vector<pending> all{h.create(path, create_mode::ephemeral_sequential),
-                                         h.get(path), h.exists("/", true),
-                                         h.create(path, create_mode::ephemeral)};
+                std::vector<submitted> all{h.create(path, create_mode::ephemeral_sequential),
+                                           h.get(path), h.exists("/", true),
+                                           h.create(path, create_mode::ephemeral)};
                 all.push_back(h.get(path, true));
                 for (const auto& each : all) {
                     h.wait(each);
@@ -94,7 +94,7 @@ TEST_CASE_FIXTURE(through_proxy, "a request that meets a reset fails, and is not
         proxy.cut_all(cut::rst);
         // The event loop has not seen the reset yet; the C client does while it sends.
         const auto ghost = root + "/ghost-" + std::to_string(round);
-        std::vector<pending> open{h.create(ghost)};
+        std::vector<submitted> open{h.create(ghost)};
         CHECK_FALSE(h.pump->ready());
         CHECK(h.user.disconnected + 1 == before); // never from within submit()
         CHECK(h.exists("/")->rc == native::code::invalid_state);
@@ -111,7 +111,7 @@ TEST_CASE_FIXTURE(through_proxy, "a request that meets a reset fails, and is not
 TEST_CASE_FIXTURE(through_proxy, "a request from within a completion may meet the reset, too") {
     pump_harness h(proxy.port(), 2s);
     REQUIRE(h.connect());
-    pending inner;
+    submitted inner;
     const int rc = h.pump->submit([&](native::calls& table) {
         return table.exists("/", false, native::on_reply([&](const native::reply&) {
                                 proxy.cut_all(cut::rst);
@@ -129,7 +129,7 @@ TEST_CASE_FIXTURE(through_proxy, "a request from within a completion may meet th
 TEST_CASE_FIXTURE(through_proxy, "a stalled event loop does not cost a healthy connection") {
     pump_harness h(proxy.port(), 3s);
     REQUIRE(h.connect());
-    pending answered_meanwhile;
+    submitted answered_meanwhile;
     SUBCASE("that was idle") { CHECK(h.wait(h.exists("/")).rc == ok); }
     SUBCASE("whose answer came meanwhile") { answered_meanwhile = h.exists("/"); }
     std::this_thread::sleep_for(2200ms); // more than two thirds
@@ -163,7 +163,7 @@ TEST_CASE_FIXTURE(through_proxy, "ten thousand answers do not keep other tasks f
     pump_harness h(shared_server().port());
     REQUIRE(h.connect());
     proxy.black_hole(false);
-    std::vector<pending> all;
+    std::vector<submitted> all;
     std::size_t done = 0;
     std::size_t most = 0;
     for (int i = 0; i < 10'000; ++i) {
@@ -215,7 +215,7 @@ TEST_CASE_FIXTURE(through_proxy, "several threads may run the event loop") {
         });
         done.get_future().wait();
     };
-    std::vector<pending> all;
+    std::vector<submitted> all;
     for (int round = 0; round < 20; ++round) {
         bool up = false;
         for (int i = 0; i < 2000 && !up; ++i) {

@@ -210,7 +210,7 @@ TEST_CASE("two pumps on two threads do not disturb each other") {
         pump_harness h(port);
         REQUIRE(h.connect());
         for (int round = 0; round < 20; ++round) {
-            std::vector<pending> all;
+            std::vector<submitted> all;
             for (int i = 0; i < 50; ++i)
                 all.push_back(h.exists("/"));
             for (const auto& each : all)

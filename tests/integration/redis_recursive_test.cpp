@@ -13,6 +13,8 @@ using namespace paddock::test;
 
 namespace {
 
+using paddock::test::ask_now;
+
 lock_call ask(const redis::recursive_mutex& m, owner by) {
     return start<guard>([&](auto token) { m.lock(by, std::move(token)); });
 }

@@ -31,7 +31,7 @@ asio::awaitable<void> wait_until(Predicate predicate, std::chrono::milliseconds 
         }
         if (steady_clock::now() >= end) {
             ADD_FAIL_AT(file, line,
-                        "was not true within " << detail::in_seconds(scaled(limit))
+                        "was not true within " << time_text(scaled(limit))
                                                << (details ? details() : ""));
         }
         timer.expires_after(pause);
@@ -41,9 +41,7 @@ asio::awaitable<void> wait_until(Predicate predicate, std::chrono::milliseconds 
 
 } // namespace
 
-namespace detail {
-
-std::string in_seconds(std::chrono::milliseconds time) {
+std::string time_text(std::chrono::milliseconds time) {
     if (time < 1s) {
         return std::to_string(time.count()) + " ms";
     }
@@ -57,7 +55,7 @@ std::string run_until_done(asio::io_context& io, const std::function<bool()>& do
     while (!done()) {
         const auto end = begin + limit();
         if (steady_clock::now() >= end) {
-            return "did not finish in " + in_seconds(limit());
+            return "did not finish in " + time_text(limit());
         }
         io.restart();
         if (io.run_one_until(end) == 0 && steady_clock::now() < end) {
@@ -66,8 +64,6 @@ std::string run_until_done(asio::io_context& io, const std::function<bool()>& do
     }
     return {};
 }
-
-} // namespace detail
 
 asio::awaitable<void> eventually(std::function<bool()> predicate, std::chrono::milliseconds limit,
                                  const char* file, int line, std::function<std::string()> details) {
@@ -118,7 +114,7 @@ void co_run::up_to(std::size_t step, const path& whole) {
 }
 
 std::string co_run::until(const std::function<bool()>& stop) {
-    return detail::run_until_done(
+    return run_until_done(
         io, [&] { return ++context.steps_, done || stop(); }, [&] { return context.time_limit(); });
 }
 

@@ -148,15 +148,11 @@ auto co_context::each(const Ranges&... choices) {
     return combinations(*this, std::move(all));
 }
 
-namespace detail {
-
-std::string in_seconds(std::chrono::milliseconds time);
+std::string time_text(std::chrono::milliseconds time);
 
 /// Runs the context until `done`; returns a fault, or nothing.
 std::string run_until_done(asio::io_context& io, const std::function<bool()>& done,
                            const std::function<std::chrono::milliseconds()>& limit);
-
-} // namespace detail
 
 /// Runs an awaitable to its end on a context that no other thread runs, and returns its result.
 /// Fails the test when it takes longer than the limit.
@@ -184,7 +180,7 @@ T run_with_deadline(asio::io_context& io, asio::awaitable<T> work,
             result->done = true;
         });
     }
-    const auto problem = detail::run_until_done(
+    const auto problem = run_until_done(
         io, [&] { return result->done; }, [&] { return scaled(limit); });
     if (!problem.empty()) {
         FAIL("the awaitable " << problem);

@@ -12,20 +12,18 @@
 
 namespace paddock::test {
 
-namespace detail {
-inline std::size_t entries(const char* folder) {
+inline std::size_t entries_of(const char* folder) {
     const auto all = std::filesystem::directory_iterator(folder);
     return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
-} // namespace detail
 
 /// File descriptors that are open now.
 inline std::size_t open_fds() {
-    return detail::entries("/proc/self/fd") - 1; // without the one that reads the folder
+    return entries_of("/proc/self/fd") - 1; // without the one that reads the folder
 }
 
 /// Threads of the process. One that was just joined may be counted for a moment more.
-inline std::size_t threads() { return detail::entries("/proc/self/task"); }
+inline std::size_t threads() { return entries_of("/proc/self/task"); }
 
 /// Resident memory of the process.
 inline std::size_t rss_bytes() {

@@ -99,7 +99,7 @@ inline void run_for(asio::io_context& io, std::chrono::milliseconds time) {
 }
 
 /// A request's answer, as far as the tests look at it.
-struct outcome {
+struct seen_reply {
     int rc = 1; ///< not answered yet
     int times = 0;
     std::string value;
@@ -111,9 +111,9 @@ struct outcome {
     bool answered() const { return times != 0; }
 };
 
-using pending = std::shared_ptr<outcome>;
+using submitted = std::shared_ptr<seen_reply>;
 
-inline native::calls::done into(const pending& where) {
+inline native::calls::done into(const submitted& where) {
     return native::on_reply([where](const native::reply& answer) {
         ++where->times;
         where->rc = answer.rc;
@@ -145,10 +145,10 @@ struct pump_harness {
         return until([&] { return user.up; }, limit);
     }
 
-    /// Makes a request; a code other than ok is put into the outcome.
+    /// Makes a request; a code other than ok is put into its reply.
     template <class Make>
-    pending submit(Make make) {
-        auto result = std::make_shared<outcome>();
+    submitted submit(Make make) {
+        auto result = std::make_shared<seen_reply>();
         const int rc =
             pump->submit([&](native::calls& table) { return make(table, into(result)); });
         if (rc != native::code::ok) {
@@ -158,26 +158,26 @@ struct pump_harness {
         }
         return result;
     }
-    pending create(const std::string& path, create_mode mode = create_mode::persistent,
-                   const std::string& data = {}) {
+    submitted create(const std::string& path, create_mode mode = create_mode::persistent,
+                     const std::string& data = {}) {
         return submit([&](native::calls& table, native::calls::done reply_to) {
             create_options how;
             how.mode = mode;
             return table.create(path, data, how, std::move(reply_to));
         });
     }
-    pending get(const std::string& path, bool watch = false) {
+    submitted get(const std::string& path, bool watch = false) {
         return submit([&](native::calls& table, native::calls::done reply_to) {
             return table.get(path, watch, std::move(reply_to));
         });
     }
-    pending exists(const std::string& path, bool watch = false) {
+    submitted exists(const std::string& path, bool watch = false) {
         return submit([&](native::calls& table, native::calls::done reply_to) {
             return table.exists(path, watch, std::move(reply_to));
         });
     }
     /// Runs the context until the answer comes, and returns it.
-    outcome wait(const pending& result, std::chrono::milliseconds limit = 10s) {
+    seen_reply wait(const submitted& result, std::chrono::milliseconds limit = 10s) {
         CHECK(until([&] { return result->answered(); }, limit));
         return *result;
     }

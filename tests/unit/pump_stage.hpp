@@ -23,8 +23,8 @@ struct pump_stage {
         return how;
     }
 
-    pending ask() {
-        auto result = std::make_shared<outcome>();
+    submitted ask() {
+        auto result = std::make_shared<seen_reply>();
         const int rc = pump->submit(
             [&](native::calls& table) { return table.exists("/", false, into(result)); });
         if (rc != native::code::ok) result->rc = rc;

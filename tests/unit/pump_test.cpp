@@ -74,7 +74,7 @@ TEST_CASE("requests on a silently closed connection fail, and are not sent on th
 
 TEST_CASE("after a connection closed silently inside a completion nothing more is sent on it") {
     connected_pump s;
-    pending inner;
+    submitted inner;
     s.pump->submit([&](native::calls& table) {
         return table.exists("/", false, native::on_reply([&](const native::reply&) {
                                 s.c->next_send_fails = true;
@@ -166,7 +166,7 @@ TEST_CASE("a turn that has ended the session sends nothing more") {
 
 TEST_CASE("a completion may make a request before the pump goes on") {
     connected_pump s;
-    pending next;
+    submitted next;
     s.pump->submit([&](native::calls& table) {
         return table.exists("/", false, native::on_reply([&](const native::reply&) {
                                 s.env.post([&] { next = s.ask(); });
