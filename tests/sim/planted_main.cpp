@@ -1,11 +1,17 @@
-// Runs histories of a library with a planted bug. Succeeds when one of them breaks a promise.
+// Runs histories of a library with one of the planted bugs. Succeeds when one of them breaks a
+// promise.
+//
+//   sim_planted BUG [--first N] [--seeds N] [--shortest] [--seed N]
 #include "sim/runner.hpp"
+#include "support/planted.hpp"
 
 #include <iostream>
 
 int main(int count, char** arguments) {
     using namespace paddock::test::sim;
-    if (read_options(count, arguments).seed) return tell(*options().seed);
+    if (count < 2) return 2;
+    paddock::test::chosen_plant = arguments[1];
+    if (read_options(count - 1, arguments + 1).seed) return tell(*options().seed);
     const auto enough = options().seeds.value_or(100'000);
     const auto found = search(options().first, enough);
     if (found.fault.empty()) {

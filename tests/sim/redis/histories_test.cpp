@@ -17,10 +17,8 @@ namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr std::uint64_t normal_run = 500;
-#elif defined(__OPTIMIZE__)
-constexpr std::uint64_t normal_run = 100'000;
 #else
-constexpr std::uint64_t normal_run = 3'000;
+constexpr std::uint64_t normal_run = 10'000;
 #endif
 
 } // namespace

@@ -5,6 +5,8 @@
 //   explore queue XX+X loss quit                     one case: see setup.hpp
 //   explore --choices 0,2,1 queue XX+X loss quit     prints one run
 //   explore --caught simple                          succeeds if a check fails
+//   explore_planted --plant BUG …                    with one of the planted bugs
+#include "support/planted.hpp"
 #include "unit/explore/cases.hpp"
 #include "unit/explore/permits.hpp"
 #include "unit/explore/queue.hpp"
@@ -41,6 +43,8 @@ options read_options(int count, char** arguments) {
             out.whole = true;
         else if (one == "--caught")
             out.caught = true;
+        else if (one == "--plant" && n + 1 < count)
+            paddock::test::chosen_plant = arguments[++n];
         else if (one == "--choices" && n + 1 < count)
             out.told = read_choices(arguments[++n]);
         else
