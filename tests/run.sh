@@ -4,16 +4,20 @@
 #   sh tests/run.sh [--quick] [--asan | --tsan] [--teardown] [--clang] [--no-install] [filter…]
 #   sh tests/run.sh --tidy
 #
-#   --quick       leaves out tests that take longer than a minute
+#   --quick       leaves out what takes long
 #   --asan        with g++'s address and undefined behaviour sanitizers
 #   --tsan        with g++'s thread sanitizer: the tests that have several threads
 #   --teardown    instead of the tests: every coroutine test is run again and again, and torn down
 #                 after another of its steps each time; for PADDOCK_TEARDOWN_SECONDS each, if that is set
 #   --clang       with clang 14 instead of g++
 #   --tidy        instead of the tests: clang-tidy 14 over lib/, with the checks of .clang-tidy
+#   --apart       compiles each source alone: what is joined otherwise saves most of the compiler's time, but a change
+#                 of one source compiles its neighbours again
 #   --build-only  builds, two files at a time, and runs nothing
 #   --no-install  does not check the installation
 #   --werror      warnings are errors
+#   --debug       with the debugger's information
+#   --times       says which steps of the build and which tests took the longest
 #   filter…       goes to `meson test`: names of tests, or --suite unit
 #
 # PADDOCK_BUILD names another build folder than build-<variant>.
@@ -23,29 +27,31 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 . "$root/tests/support/common.sh"
 
 give_up() {
+  show_times
   echo "$1" >&2
   echo "0 passed, 1 failed"
   exit 1
 }
 
-# Meson's unity build joins sources into a few large files: Asio's headers, which take clang-tidy most of the
-# time, are read once in each of them.
 check_tidy() { # build folder
   export CXX=clang++-14
-  configure "$1" -Dtests=disabled -Dsamples=disabled -Dunity=on -Dunity_size=11 ||
-    give_up "The configuration failed."
+  configure "$1" -Dtests=disabled -Dsamples=disabled || give_up "The configuration failed."
   # Makes those files anew if lib/meson.build has changed since.
   run ninja -C "$1" build.ninja || give_up "The configuration failed."
   found=$1/meson-logs/clang-tidy.txt
   if run run-clang-tidy-14 -p "$1" -j "$(nproc)" -quiet -config "$(cat "$root/.clang-tidy")" paddock-unity \
     >"$found" 2>&1; then
+    took clang-tidy
+    show_times
     echo "1 passed, 0 failed"
     return
   fi
+  took clang-tidy
   echo "===== clang-tidy"
   # Without the command lines, which have the whole configuration in them.
   sed -e '/^clang-tidy-14 /,/paddock-unity[0-9]*\.cpp$/d' -e '/ warnings generated\.$/d' "$found"
   echo "====="
+  show_times
   echo "0 passed, 1 failed"
   return 1
 }
@@ -58,6 +64,9 @@ no_install=
 teardown=
 build_only=
 tidy=
+apart=
+debug=
+all_times=
 left=$#
 while [ "$left" -gt 0 ]; do
   argument=$1
@@ -71,6 +80,9 @@ while [ "$left" -gt 0 ]; do
     --quick) quick=yes ;;
     --no-install) no_install=yes ;;
     --build-only) build_only=yes ;;
+    --apart) apart=yes ;;
+    --debug) debug=yes ;;
+    --times) all_times=yes ;;
     --help | -h) sed -n '2,/^set/s/^#\{0,1\} \{0,1\}//p' "$0" | sed '$d'; exit 0 ;;
     *) set -- "$@" "$argument" ;; # a filter
   esac
@@ -80,7 +92,7 @@ done
 variant=${sanitizer:-plain}
 [ "$compiler" = g++ ] || variant=clang${sanitizer:+-$sanitizer}
 [ -z "$tidy" ] || variant=tidy
-build=${PADDOCK_BUILD:-$root/build-$variant${werror:+-werror}}
+build=${PADDOCK_BUILD:-$root/build-$variant${apart:+-apart}${debug:+-debug}${werror:+-werror}}
 patience=1
 wrapper=
 compiler_package=
@@ -91,13 +103,14 @@ packages="$server_packages $redis_packages $test_packages $install_packages $int
 [ -z "$tidy" ] || packages=$tidy_packages
 # shellcheck disable=SC2086
 need_packages $build_packages $compiler_package $packages || exit 1
+took packages
 
 [ -z "$quick" ] || set -- "$@" --no-suite slow
 [ -z "$no_install" ] || set -- "$@" --no-suite install
-options="-Dtests=enabled ${werror:+-Dwerror=true}"
+options="-Dtests=enabled ${werror:+-Dwerror=true} ${apart:+-Dunity=off}"
 flags=
-# Warnings as errors are for machines, which do not look into the programs with a debugger.
-[ -z "$werror" ] || options="$options -Ddebug=false"
+# What the debugger wants to know takes a third of the compiler's time.
+[ -n "$debug" ] || options="$options -Ddebug=false"
 # For clang it is the compiling that counts: its warnings do not depend on the optimisation.
 [ "$compiler" = g++ ] || options="$options -Doptimization=0"
 # The samples are run in the plain build.
@@ -139,11 +152,13 @@ fi
 
 # shellcheck disable=SC2086
 configure "$build" $options || give_up "The configuration failed."
+took configuration
 # With a filter meson builds what these tests need, and no more.
 rebuild=
 if [ $# = 0 ]; then
   run ninja ${build_only:+-j2} -C "$build" || give_up "The build failed."
   rebuild=--no-rebuild
+  took build
 fi
 [ -z "$build_only" ] || exit 0
 # Most tests wait most of the time, torn down ones even more.
@@ -159,4 +174,7 @@ rm -f "$log"
 run $wrapper meson test -C "$build" $rebuild --timeout-multiplier "$patience" "$@" ||
   [ -f "$log" ] || give_up "meson test failed, or no test fits the filter."
 [ -f "$log" ] || give_up "No test was run."
+if [ -n "$rebuild" ]; then took tests; else took "build and tests"; fi
+[ -z "$all_times" ] || python3 "$root/tests/support/times.py" "$build"
+show_times
 python3 "$root/tests/support/count.py" "$log"

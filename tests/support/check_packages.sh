@@ -22,7 +22,7 @@ new_machine() { # user id, status of sudo
   rm -rf "$folder/bin"
   mkdir "$folder/bin"
   : >"$folder/calls"
-  ln -s "$(command -v grep)" "$(command -v env)" /bin/true "$folder/bin"
+  for command in cat env grep mktemp rm true; do ln -s "$(command -v "/bin/$command")" "$folder/bin"; done
   stand_in id "echo $1"
   # shellcheck disable=SC2016
   stand_in sudo '[ "$*" = "-n true" ] || echo "sudo $1" >>"'"$folder/calls"'"
@@ -93,8 +93,13 @@ apt-get install -y --no-install-recommends --no-remove libzookeeper-java (nonint
 apt-get install -y --no-install-recommends --no-remove libboost1.81-dev (noninteractive)"
 
   new_machine 0 1
-  stand_in apt-get 'exit 100'
+  ask $wanted
+  [ "$(wc -l <"$folder/said")" = 1 ] || fail "one line says what happens"
+
+  new_machine 0 1
+  stand_in apt-get 'echo no such mirror; exit 100'
   ! ask $wanted || fail "a failed installation fails"
+  grep -q 'no such mirror' "$folder/said" || fail "what apt-get said of it is shown"
 
   new_machine 0 1
   rm "$folder/bin/dpkg-query"

@@ -41,16 +41,43 @@ need_packages() {
   [ -n "$missing" ] || return 0
   # No installed package is removed for it.
   install="apt-get install -y --no-install-recommends --no-remove$missing"
-  # shellcheck disable=SC2086
   if [ "$(id -u)" -eq 0 ]; then
-    apt-get update && DEBIAN_FRONTEND=noninteractive $install
+    sudo=
   elif sudo -n true 2>/dev/null; then
-    sudo -n apt-get update && sudo -n env DEBIAN_FRONTEND=noninteractive $install
+    sudo="sudo -n"
   else
     echo "Some packages are missing. Please run:" >&2
     echo "  sudo apt-get update && sudo $install" >&2
     return 1
   fi
+  echo "Installing$missing, and what they need ..."
+  said=$(mktemp)
+  # shellcheck disable=SC2086
+  if $sudo apt-get update >"$said" 2>&1 && $sudo env DEBIAN_FRONTEND=noninteractive $install >>"$said" 2>&1; then
+    status=0
+  else
+    status=1
+    cat "$said" >&2
+  fi
+  rm -f "$said"
+  return "$status"
+}
+
+# What the parts of a script took: `took configuration` ends one, show_times prints them all. The time of the processors
+# is that of the commands that have ended.
+told_times=
+part_begin=$(date +%s)
+part_cpu=0
+took() { # name
+  now=$(date +%s)
+  cpu=$(awk '{ printf "%d", ($16 + $17) / 100 }' "/proc/$$/stat")
+  told_times="${told_times:+$told_times, }$1 $((now - part_begin)) s (processors: $((cpu - part_cpu)) s)"
+  part_begin=$now
+  part_cpu=$cpu
+}
+
+show_times() {
+  [ -z "$told_times" ] || echo "took: $told_times"
 }
 
 # Runs a command so that a signal for this shell ends the command, and not only after it.
