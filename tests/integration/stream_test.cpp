@@ -113,7 +113,7 @@ TEST_CASE_FIXTURE(two_ends, "a peer that resets the connection is an error to re
 TEST_CASE_FIXTURE(two_ends, "what an aborted stream has written does not arrive any more") {
     connect();
     far.non_blocking(false);
-    far.set_option(asio::socket_base::receive_buffer_size(4096));
+    far.set_option(asio::socket_base::receive_buffer_size(65536));
     const std::string many(std::size_t(16) * 1024 * 1024, 'x'); // more than the system takes
     near->write(many, [](error_code) {});
     bool aborted = false;
