@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the samples and runs concurrent_test, which lets many coroutines fight for one lock, against
-# a private ZooKeeper server that lives as long as this script. Its arguments are passed on.
+# Builds concurrent_test, which lets many coroutines fight for one lock, and runs it against a private ZooKeeper
+# server that lives as long as this script. Its arguments are passed on.
 #
 #   sh samples/demo.sh
 #   sh samples/demo.sh --redis               # experiment_on_redis, against a private Redis server
@@ -16,9 +16,11 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 
 sample=concurrent_test
 private_packages=$server_packages
+redis=disabled
 if [ "${1:-}" = --redis ]; then
   sample=experiment_on_redis
   private_packages=$redis_packages
+  redis=enabled
   shift
 fi
 [ -z "${PADDOCK_SERVERS:-}" ] || private_packages=
@@ -28,10 +30,13 @@ need_packages $build_packages $private_packages || exit 1
 
 trap 'end_child; stop_server; stop_redis' EXIT
 
-programs=${PADDOCK_PROGRAMS:-$root/build/samples}
-if [ -z "${PADDOCK_PROGRAMS:-}" ]; then
-  configure "$root/build"
-  run meson compile -C "$root/build" "$sample"
+programs=${PADDOCK_PROGRAMS:-}
+if [ -z "$programs" ]; then
+  # What the demo needs, and no more.
+  build=$root/build-$sample
+  configure "$build" -Dtests=disabled -Dredis=$redis -Ddefault_library=static -Ddebug=false -Doptimization=1
+  run ninja -C "$build" "samples/$sample"
+  programs=$build/samples
 fi
 
 if [ -z "${PADDOCK_SERVERS:-}" ]; then
