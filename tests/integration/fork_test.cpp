@@ -115,7 +115,9 @@ struct family {
 
 TEST_CASE("a child that exits leaves its parent's session and lock alone") {
     family f;
-    auto& [here, direct, behind] = f;
+    auto& here = f.here;
+    auto& direct = f.direct;
+    const auto& behind = f.behind;
     bool told = false;
     SUBCASE("its event loop was notified of the fork") { told = true; }
     SUBCASE("its event loop was not notified") {}
@@ -141,7 +143,9 @@ namespace {
 template <class Work>
 void check_child_is_harmless(Work work) {
     family f;
-    auto& [here, direct, behind] = f;
+    auto& here = f.here;
+    auto& direct = f.direct;
+    const auto& behind = f.behind;
     CHECK(wrong_in_child([&](auto claim) { work(here, claim); }) == 0);
     check_undisturbed(here, direct, behind);
 }
@@ -168,7 +172,9 @@ TEST_CASE("a child that has no file descriptor left leaves its parent alone, too
 
 TEST_CASE("a child that connects or locks right after the fork disturbs no other process") {
     family f;
-    auto& [here, direct, behind] = f;
+    auto& here = f.here;
+    auto& direct = f.direct;
+    const auto& behind = f.behind;
     client connecting(here.io->get_executor(), shared_server().address());
     connecting.connect([](error_code) {});
     here.io->poll();
@@ -185,7 +191,9 @@ TEST_CASE("a child that connects or locks right after the fork disturbs no other
 
 TEST_CASE("a child whose event loop was notified of the fork may use it again") {
     family f;
-    auto& [here, direct, behind] = f;
+    auto& here = f.here;
+    auto& direct = f.direct;
+    const auto& behind = f.behind;
     mutex same(*here.zk, here.path);
     const auto waiting = ask(same);
     REQUIRE(here.run([&, path = here.path] { return queue_at(direct, path).size() == 3; }));
