@@ -162,7 +162,7 @@ if [ $# = 0 ]; then
 fi
 [ -z "$build_only" ] || exit 0
 # Most tests wait most of the time, torn down ones even more.
-threads=$(($(nproc) + 1))
+threads=$(($(nproc) * 2))
 if [ -n "$teardown" ]; then
   threads=$(($(nproc) * 4))
   set -- --suite teardown "$@"
