@@ -4,7 +4,7 @@
 #   sh tests/run.sh [--quick] [--asan | --tsan] [--teardown] [--clang] [--no-install] [filter…]
 #   sh tests/run.sh --tidy
 #
-#   --quick       leaves out what takes long
+#   --quick       leaves out what takes long: chaos, the installation, planted bugs, most histories
 #   --asan        with g++'s address and undefined behaviour sanitizers
 #   --tsan        with g++'s thread sanitizer: the tests that have several threads
 #   --teardown    instead of the tests: every coroutine test is run again and again, and torn down
@@ -98,6 +98,7 @@ wrapper=
 compiler_package=
 [ "$compiler" = g++ ] || compiler_package=clang-14:clang++-14
 [ -z "$sanitizer" ] || interop_packages='' install_packages=''
+[ -z "$quick" ] || install_packages=''
 
 packages="$server_packages $redis_packages $test_packages $install_packages $interop_packages"
 [ -z "$tidy" ] || packages=$tidy_packages
