@@ -4,7 +4,8 @@
 #   sh tests/run.sh [--quick] [--asan | --tsan] [--teardown] [--clang] [--no-install] [filter…]
 #   sh tests/run.sh --tidy
 #
-#   --quick       leaves out what takes long: chaos, the installation, planted bugs, most histories
+#   --quick       leaves out what takes long: chaos, the installation, samples, headers alone, planted bugs, and most of
+#                 the histories of locks on Redis
 #   --asan        with g++'s address and undefined behaviour sanitizers
 #   --tsan        with g++'s thread sanitizer: the tests that have several threads
 #   --teardown    instead of the tests: every coroutine test is run again and again, and torn down
