@@ -35,7 +35,7 @@ if [ -z "$programs" ]; then
   # What the demo needs, and no more.
   build=$root/build-$sample
   configure "$build" -Dtests=disabled -Dredis=$redis -Ddefault_library=static -Ddebug=false -Doptimization=1
-  run ninja -C "$build" "samples/$sample"
+  run ninja -j"$(nproc)" -C "$build" "samples/$sample"
   programs=$build/samples
 fi
 

@@ -14,7 +14,7 @@
 #   --tidy        instead of the tests: clang-tidy 14 over lib/, with the checks of .clang-tidy
 #   --apart       compiles each source alone: what is joined otherwise saves most of the compiler's time, but a change
 #                 of one source compiles its neighbours again
-#   --build-only  builds, two files at a time, and runs nothing
+#   --build-only  builds and runs nothing
 #   --no-install  does not check the installation
 #   --werror      warnings are errors
 #   --debug       with the debugger's information
@@ -154,10 +154,14 @@ fi
 # shellcheck disable=SC2086
 configure "$build" $options || give_up "The configuration failed."
 took configuration
+# As many compilers as processors: joined files take a compiler up to 2 GB of memory.
+export NINJA="$build/ninja"
+printf '#!/bin/sh\nexec ninja -j%s "$@"\n' "$(nproc)" >"$NINJA"
+chmod +x "$NINJA"
 # With a filter meson builds what these tests need, and no more.
 rebuild=
 if [ $# = 0 ]; then
-  run ninja ${build_only:+-j2} -C "$build" || give_up "The build failed."
+  run "$NINJA" -C "$build" || give_up "The build failed."
   rebuild=--no-rebuild
   took build
 fi

@@ -10,10 +10,14 @@ import re
 import sys
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)
+MACRO = re.compile(r"^\s*#\s*define\b", re.M)
 
 
 def included(source):
-    for kind, name in INCLUDE.findall(source.read_text()):
+    text = source.read_text()
+    if MACRO.search(text):
+        sys.exit(f"{source}: a macro would reach the sources that are joined with it; put it into a header")
+    for kind, name in INCLUDE.findall(text):
         beside = source.parent / name
         if kind == "<":
             yield f"<{name}>"
