@@ -21,7 +21,7 @@ asio::awaitable<void> write_report() {
 //[limit
 asio::awaitable<void> report(paddock::mutex& mutex) {
     const bool ours = co_await mutex.try_with_for(1s, write_report);
-    if (!ours) std::cout << "another was faster\n"; // or the servers were slower
+    if (!ours) std::cout << "not our turn within a second\n";
 }
 //]
 

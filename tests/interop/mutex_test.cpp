@@ -20,6 +20,12 @@ TEST_CASE("paddock and Curator's InterProcessMutex take turns, in order") {
     take_turns(a, {{paddock_peer, "paddock"}, {curator, "curator"}}, enough, 1. / 3);
 }
 
+TEST_CASE(
+    "a lock family and Curator's InterProcessMutex at the path of a key take turns, in order") {
+    arena a(patient_server());
+    take_turns(a, {{paddock_peer, "paddock", "lock_family"}, {curator, "curator"}}, enough, 1. / 3);
+}
+
 TEST_CASE("paddock and a kazoo Lock with extra_lock_patterns take turns, in order") {
     arena a(patient_server());
     take_turns(a, {{paddock_peer, "paddock"}, {kazoo, "kazoo", "waiting_lock"}}, enough, 1. / 3);

@@ -31,6 +31,20 @@ way mutex_way(const client& zk, const arguments& given, mutex_options options) {
         .step_by_step = [lock] { return take_in_steps(*lock); }};
 }
 
+/// The lock's path is that of a key.
+way lock_family_way(const client& zk, const arguments& given, int) {
+    const std::string& path = given.at("path");
+    const auto slash = path.rfind('/');
+    const std::string key = path.substr(slash + 1);
+    const auto locks = std::make_shared<lock_family>(zk, path.substr(0, slash));
+    return {.wait = [=] { return locks->lock(key, asio::use_awaitable); },
+            .wait_for =
+                [=](milliseconds limit) {
+                    return locks->try_lock_for(key, limit, asio::use_awaitable);
+                },
+            .at_once = [=] { return locks->try_lock(key, asio::use_awaitable); }};
+}
+
 mutex_options named(naming names) {
     mutex_options options;
     options.naming = names;
@@ -145,6 +159,7 @@ const std::map<std::string, maker> kinds = {
     {"kazoo_mutex",
      [](auto& zk, auto& given, int) { return mutex_way(zk, given, named(naming::kazoo)); }},
     {"sticky_mutex", &sticky_mutex_way},
+    {"lock_family", &lock_family_way},
     {"recursive_mutex", &recursive_mutex_way},
     {"shared_mutex", &shared_mutex_way},
     {"recursive_shared_mutex", &recursive_shared_mutex_way},

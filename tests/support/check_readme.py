@@ -24,7 +24,8 @@ problems = []
 
 def documents():
     for path in sorted(ROOT.rglob("*.md")):
-        if not any(part.startswith((".", "build")) for part in path.relative_to(ROOT).parts):
+        parts = path.relative_to(ROOT).parts
+        if parts[0] == ".github" or not any(part.startswith((".", "build")) for part in parts):
             yield path
 
 
