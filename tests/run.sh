@@ -165,6 +165,7 @@ if [ $# = 0 ]; then
   rebuild=--no-rebuild
   took build
 fi
+[ -z "$build_only" ] || [ $# = 0 ] || give_up "--build-only builds everything: it takes no filter."
 [ -z "$build_only" ] || exit 0
 # Most tests wait most of the time, torn down ones even more.
 threads=$(($(nproc) * 2))

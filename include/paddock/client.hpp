@@ -174,6 +174,21 @@ public:
                                                   detail::until{deadline});
     }
 
+    /// Replaces the servers, for an ensemble that has grown, shrunk or moved: the session goes on,
+    /// and so do its locks. A connection to a server that is in the new list, too, stays; another
+    /// one is given up as soon as the names of the new list are resolved. `servers` is a list as in
+    /// the constructor, and without effect as long as none of its names can be resolved. (The
+    /// client asks the name service again by itself, at least every other second, while it is not
+    /// connected: a name whose addresses change needs no call.)
+    ///
+    /// Errors: throws `system_error` with `errc::bad_argument` for a malformed list, or one with
+    /// another root than the client's. A list without a root leaves that as it is. No effect on a
+    /// client that is closed, or was moved from. All clients of one ensemble should keep to one
+    /// list for the constructor: lock_all() orders locks by it.
+    ///
+    /// Thread safety: see the class.
+    void set_servers(std::string_view servers);
+
     /// Closes the client and ends its session. Every pending operation, and every later one,
     /// completes with `errc::closed`. The client ends the session behind all requests that the
     /// program has made, and close() waits for the server's confirmation: then the ensemble has

@@ -242,6 +242,13 @@ std::chrono::milliseconds c_client::session_timeout() const noexcept {
     return std::chrono::milliseconds(handle_ != nullptr ? zoo_recv_timeout(handle_) : 0);
 }
 
+std::string c_client::server() const {
+    if (handle_ == nullptr) return {};
+    const inside_c lock(c_client_mutex); // the text is in a buffer of the process
+    const char* const text = zoo_get_current_server(handle_);
+    return text != nullptr ? text : "";
+}
+
 /// The C client ignores a new list of the same length if it knows all IP addresses in it. So it
 /// would miss a changed port, or a new server in place of a duplicate entry. A list with one
 /// address that no server can have makes it forget the old list first.

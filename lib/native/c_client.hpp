@@ -28,6 +28,7 @@ public:
     int state() const noexcept override;
     std::int64_t session_id() const noexcept override;
     std::chrono::milliseconds session_timeout() const noexcept override;
+    std::string server() const override;
     int set_servers(const std::string& servers) override;
     int add_auth(const std::string& scheme, const std::string& credentials, done reply_to) override;
 

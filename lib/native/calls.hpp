@@ -140,6 +140,8 @@ public:
     virtual int state() const noexcept = 0;
     virtual std::int64_t session_id() const noexcept = 0;
     virtual std::chrono::milliseconds session_timeout() const noexcept = 0; ///< as negotiated
+    /// The server of the present attempt or connection, `ip:port`.
+    virtual std::string server() const = 0;
     /// Replaces the servers. Only while not connected: it closes a connection without an event.
     virtual int set_servers(const std::string& servers) = 0;
     virtual int add_auth(const std::string& scheme, const std::string& credentials,

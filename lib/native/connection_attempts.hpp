@@ -1,84 +1,115 @@
 #pragma once
 
+#include "native/calls.hpp"
 #include "support/environment.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <optional>
+#include <set>
+#include <string>
+#include <utility>
 
 namespace paddock::native {
 
-/// Counts the attempts to connect, and limits their time. The C client itself gives each server two
-/// thirds of the session timeout, so one server that drops packets costs most of a session's life.
-/// The limit is a second at first and doubles with each pass over all servers: an abandoned
-/// handshake may still be executed, and would disturb the next one.
+/// What a pass over all servers has shown.
+struct failed_pass {
+    std::set<std::string> refused; ///< servers that have closed the connection in the handshake
+    bool by_most = false;          ///< more than half of the servers have
+};
+
+/// Counts the attempts to connect, and limits their time: the C client itself gives each server two
+/// thirds of the session timeout, which may be hours. A limit is a second at first and doubles with
+/// each pass in which it was reached, because an abandoned handshake may still be executed, and
+/// would disturb the next one. It is a second again once all servers have answered in time, if only
+/// by refusing: a server that is about to serve does not answer at all, for a moment.
 class connection_attempts {
 public:
+    static constexpr std::chrono::seconds longest_connect{4}; ///< three SYNs
+    static constexpr std::chrono::seconds longest_handshake{30};
+
     /// The C client got a list of `entries` entries with this many different servers.
     void use_list(std::size_t servers, std::size_t entries) noexcept {
         servers_ = servers;
         entries_ = std::max<std::size_t>(entries, 1);
-        failed_ = 0;
+        begin_pass();
         new_list_expected_ = false;
     }
 
-    /// The C client will get a list of this many servers after the present attempt. So no pass ends
-    /// before the next use_list(), and the present attempt has a deadline if there are others.
-    void expect_list(std::size_t servers) noexcept {
-        servers_ = servers;
-        new_list_expected_ = true;
-    }
+    /// The C client will get another list after the present attempt. So no pass ends before the
+    /// next use_list().
+    void expect_list() noexcept { new_list_expected_ = true; }
 
-    void begin(boot_clock::time_point now) noexcept {
+    void begin(std::string server, boot_clock::time_point now) {
         in_progress_ = true;
+        given_up_ = false;
+        server_ = std::move(server);
         phase_ = 0;
         phase_since_ = now;
     }
 
-    /// `state` of the C client: TCP connect and handshake have a limit each.
-    void observe(int state, boot_clock::time_point now) noexcept {
-        if (state != phase_) phase_since_ = now;
-        phase_ = state;
+    /// The C client's state: TCP connect and handshake have a limit each.
+    void observe(int at, boot_clock::time_point now) noexcept {
+        const bool phase = at == state::connecting || at == state::associating;
+        if (!phase || at == phase_) return;
+        phase_ = at;
+        phase_since_ = now;
     }
 
     /// The event loop did not run, so the time that has passed says nothing about the server.
     void restart_phase(boot_clock::time_point now) noexcept { phase_since_ = now; }
 
+    /// The limit of the present attempt was reached, or that of the C client.
+    void give_up() noexcept { given_up_ = slow_ = true; }
+
     void succeed() noexcept {
         in_progress_ = false;
-        failed_ = 0;
-        passes_ = 0;
+        slow_passes_ = 0;
+        begin_pass();
     }
 
-    /// Returns whether the failed attempt was the last of a pass over all servers.
-    bool fail() noexcept {
+    /// The attempt has failed. Returns what the pass over all servers has shown, if it was its
+    /// last.
+    std::optional<failed_pass> fail() {
         in_progress_ = false;
-        if (new_list_expected_ || ++failed_ < entries_) return false;
-        failed_ = 0;
-        ++passes_;
-        return true;
+        if (new_list_expected_) return std::nullopt;
+        if (phase_ == state::associating && !given_up_) refused_.insert(server_);
+        if (++failed_ < entries_) return std::nullopt;
+        slow_passes_ = slow_ ? std::min(slow_passes_ + 1, 5) : 0;
+        failed_pass shown{std::move(refused_), false};
+        shown.by_most = shown.refused.size() * 2 > servers_;
+        begin_pass();
+        return shown;
     }
 
     bool in_progress() const noexcept { return in_progress_; }
+    const std::string& server() const noexcept { return server_; }
 
-    /// When to give up; empty if the C client does so earlier, or if there is no other server.
-    std::optional<boot_clock::time_point>
-    deadline(std::chrono::milliseconds session_timeout) const noexcept {
-        if (!in_progress_ || servers_ < 2) return std::nullopt;
-        const std::chrono::milliseconds cap =
-            std::chrono::seconds(1) * (1 << std::min(passes_, 16));
-        if (cap >= session_timeout * 2 / 3) return std::nullopt;
-        return phase_since_ + cap;
+    /// When to give up, if the C client does not do so earlier.
+    std::optional<boot_clock::time_point> deadline() const noexcept {
+        if (!in_progress_) return std::nullopt;
+        const auto longest = phase_ == state::associating ? longest_handshake : longest_connect;
+        return phase_since_ + std::min(std::chrono::seconds(1 << slow_passes_), longest);
     }
 
 private:
+    void begin_pass() noexcept {
+        failed_ = 0;
+        refused_.clear();
+        slow_ = false;
+    }
+
     std::size_t servers_ = 0;
     std::size_t entries_ = 1;
-    std::size_t failed_ = 0;
-    int passes_ = 0;
+    std::size_t failed_ = 0;        ///< attempts of this pass
+    std::set<std::string> refused_; ///< likewise
+    bool slow_ = false;             ///< an attempt of this pass was given up
+    int slow_passes_ = 0;           ///< one after the other
     bool new_list_expected_ = false;
     bool in_progress_ = false;
+    bool given_up_ = false; ///< the present attempt, at its limit
+    std::string server_;    ///< of the present attempt
     int phase_ = 0;
     boot_clock::time_point phase_since_{};
 };

@@ -10,6 +10,9 @@ namespace paddock::native {
 
 namespace {
 
+/// After a connection that lived so long the next one is made at once.
+constexpr std::chrono::seconds long_lived{1};
+
 /// Names, or addresses with ports: the C client knows no brackets, but readers of a log do.
 std::string joined(const std::vector<std::string>& parts) {
     std::string text;
@@ -49,7 +52,6 @@ void pump::start() {
 }
 
 void pump::look_up() {
-    lookup_timer_armed_ = false;
     if (stopped() || servers_.in_progress()) return;
     servers_.look_up([this](const server_endpoints& known) { servers_looked_up(known); });
 }
@@ -62,14 +64,14 @@ void pump::servers_looked_up(const server_endpoints& known) {
                                                  ": check the server list and the name service" +
                                                  (known.found.empty() ? "; still trying" : ""));
     if (stopped()) return;
-    if (known.found.empty()) {
-        if (known.complete) arm_lookup_timer();
-        return;
-    }
-    if (open_)
+    if (!known.found.empty() && open_)
         update_servers(known.found);
-    else
+    else if (!known.found.empty())
         open(known.found);
+    if (known.complete && !stopped()) {
+        leave_unlisted();
+        arm_lookup_timer();
+    }
     schedule_turn();
 }
 
@@ -77,7 +79,35 @@ void pump::servers_looked_up(const server_endpoints& known) {
 void pump::update_servers(const std::vector<std::string>& endpoints) {
     if (endpoints == (new_known_ ? *new_known_ : known_)) return;
     new_known_ = endpoints;
-    attempts_.expect_list(endpoints.size());
+    attempts_.expect_list();
+    rests_until_.reset();
+}
+
+/// An attempt to connect is given up once its server has left the list.
+void pump::leave_unlisted() {
+    const bool leaves = std::exchange(leaves_unlisted_, false);
+    const auto has = [this](const std::vector<std::string>& list) {
+        return std::binary_search(list.begin(), list.end(), attempts_.server());
+    };
+    if (!new_known_ || !has(known_) || has(*new_known_)) return;
+    if (attempts_.in_progress())
+        break_and_process();
+    else if (leaves)
+        drop_connection();
+}
+
+void pump::set_servers(std::vector<server_address> servers) {
+    if (stopped()) return;
+    servers_.replace(std::move(servers));
+    leaves_unlisted_ = true;
+    look_up();
+}
+
+void pump::suspect_server() {
+    if (known_servers() > 1) return drop_connection();
+    if (!servers_.has_names()) return;
+    leaves_unlisted_ = true;
+    look_up();
 }
 
 void pump::open(const std::vector<std::string>& endpoints) {
@@ -87,7 +117,7 @@ void pump::open(const std::vector<std::string>& endpoints) {
                          "cannot use the servers " + joined(endpoints) +
                              ": check the addresses' zones, and the limits of open files and "
                              "memory; still trying");
-        return arm_lookup_timer();
+        return;
     }
     known_ = endpoints;
     attempts_.use_list(known_.size(), known_.size() | 1U);
@@ -108,22 +138,38 @@ void pump::apply_new_servers() {
 }
 
 void pump::attempt_failed() {
-    if (!attempts_.fail() || lookup_timer_armed_) return;
-    user_.on_trouble(
-        trouble_kind::unreachable,
-        "no server of " + joined(known_) +
-            " answers: check the server list and that the ensemble runs; still trying");
-    if (!stopped()) arm_lookup_timer();
+    const auto pass = attempts_.fail();
+    if (!pass) return;
+    const auto now = env_.now();
+    rests_until_ = now + pass_delay_.next(env_);
+    if (now >= next_report_) {
+        next_report_ = now + report_delay_.next(env_);
+        user_.on_trouble(trouble_kind::unreachable, fault(*pass));
+    }
+    if (pass->by_most && !stopped()) user_.on_refused();
 }
 
-/// Looks the names up again, with growing delays. Without names it only delays the next report of
-/// unreachable servers.
+std::string pump::fault(const failed_pass& pass) const {
+    if (pass.refused.empty())
+        return "no server of " + joined(known_) +
+               " answers: check the server list and that the ensemble runs; still trying";
+    const bool some = pass.refused.size() < known_.size();
+    return joined({pass.refused.begin(), pass.refused.end()}) +
+           " refused the session, and closed the connection: no quorum of the ensemble runs, or "
+           "there are too many connections from this address (maxClientCnxns)" +
+           (session_id_ != 0 ? ", or the servers' data is older than what this client has seen "
+                               "(lost, or restored from a backup)"
+                             : "") +
+           (some ? "; no other server of " + joined(known_) + " answers" : "") + "; still trying";
+}
+
+/// Without a connection the names are looked up again, with growing pauses, whatever the attempts
+/// to connect do.
 void pump::arm_lookup_timer() {
-    if (lookup_timer_armed_) return;
-    lookup_timer_armed_ = true;
+    if (up_ || (open_ && !servers_.has_names()) || std::exchange(lookup_timer_armed_, true)) return;
     lookup_timer_->arm(env_.now() + lookup_delay_.next(env_), [this] {
         lookup_timer_armed_ = false;
-        if (!open_ || (!up_ && servers_.has_names())) look_up();
+        if (!up_) look_up();
     });
 }
 
@@ -146,7 +192,10 @@ void pump::on_session_event(int new_state) noexcept {
     session_timeout_ = calls_->session_timeout();
     attempts_.succeed();
     lookup_delay_.reset();
+    report_delay_.reset();
+    next_report_ = {};
     failure_delay_.reset();
+    pass_delay_.reset();
     last_packet_ = env_.now();
     up_ = true;
     user_.on_connected(++connections_);
@@ -155,8 +204,13 @@ void pump::on_session_event(int new_state) noexcept {
 void pump::report_down() noexcept {
     dropping_connection_ = false;
     probing_until_.reset();
-    if (!std::exchange(up_, false)) return;
-    if (!stopped()) user_.on_disconnected();
+    if (!std::exchange(up_, false) || stopped()) return;
+    if (const auto now = env_.now(); now - adopted_at_ >= long_lived)
+        short_life_delay_.reset();
+    else
+        rests_until_ = now + short_life_delay_.next(env_);
+    arm_lookup_timer();
+    user_.on_disconnected();
 }
 
 void pump::on_error_line(std::string_view line) noexcept {

@@ -46,6 +46,9 @@ public:
     /// The turn is about to send the requests that were made since the last one: those that are
     /// made from within leave with them.
     virtual void on_sending() noexcept = 0;
+    /// In a pass over all servers more than half of them have closed the connection in its
+    /// handshake: they serve nobody, or not this session.
+    virtual void on_refused() noexcept = 0;
     /// A problem for an administrator: an unresolvable name, no server that answers.
     virtual void on_trouble(trouble_kind kind, std::string_view what) noexcept = 0;
 
@@ -90,6 +93,11 @@ public:
 
     /// Breaks the present connection, not the session, and connects to another server.
     void drop_connection();
+    /// The connected server does not answer. If others are known, the same; else looks the names up
+    /// again, and leaves a server that is no longer among their addresses.
+    void suspect_server();
+    /// Replaces the servers. The connection stays if its server is among the new ones.
+    void set_servers(std::vector<server_address> servers);
 
     /// Ends the session: sends CloseSession behind all requests, and waits for at most a second
     /// until the server closes the connection. Then calls `ended`, from within if there is no
@@ -113,9 +121,11 @@ private:
     void look_up();
     void servers_looked_up(const server_endpoints& known);
     void update_servers(const std::vector<std::string>& endpoints);
+    void leave_unlisted();
     void open(const std::vector<std::string>& endpoints);
     void apply_new_servers();
     void attempt_failed();
+    std::string fault(const failed_pass& pass) const;
     void arm_lookup_timer();
     void report_down() noexcept;
     void begin_session_end();
@@ -149,11 +159,14 @@ private:
 
     server_list servers_;
     std::vector<std::string> known_;                    ///< the C client's server list
-    std::optional<std::vector<std::string>> new_known_; ///< the next server list
+    std::optional<std::vector<std::string>> new_known_; ///< the next server list, sorted
     connection_attempts attempts_;
+    bool leaves_unlisted_ = false;        ///< a connected server, too, that has left the list
     std::unique_ptr<timer> lookup_timer_; ///< see arm_lookup_timer()
     bool lookup_timer_armed_ = false;
-    backoff lookup_delay_;
+    backoff lookup_delay_{std::chrono::seconds(2)};
+    backoff report_delay_;
+    boot_clock::time_point next_report_{};
 
     bool open_ = false;
     bool up_ = false; ///< between on_connected() and on_disconnected()
@@ -171,6 +184,9 @@ private:
     std::unique_ptr<timer> timer_;
     std::optional<boot_clock::time_point> wakes_at_;
     backoff failure_delay_;
+    backoff pass_delay_{std::chrono::seconds(2)};
+    backoff short_life_delay_{std::chrono::milliseconds(250)};
+    std::optional<boot_clock::time_point> rests_until_; ///< until then it does not connect
     descriptor connection_;
     std::unique_ptr<readiness> readiness_;
     bool reading_ = false; ///< waits for the socket to become readable

@@ -14,6 +14,10 @@ using namespace std::chrono_literals;
 constexpr int packets_per_turn = 64;  // others share the event loop
 constexpr int max_empty_reads = 1000; // a packet of a megabyte arrives in many pieces
 constexpr auto throttle_interval = 10ms;
+// However long the session timeout is:
+constexpr std::chrono::milliseconds longest_lateness = 100ms; // of a turn that was not stalled
+constexpr std::chrono::milliseconds longest_throttling = 30s;
+constexpr std::chrono::milliseconds longest_probe = 10s;
 
 } // namespace
 
@@ -51,7 +55,10 @@ void pump::turn() {
     if (events != 0 && !poisoned_) drain(events, now);
     if (!stopped()) user_.on_sending();
     calls_->flush(); // before the rest of the turn delays the requests
-    if (poisoned_ && !stopped()) purge(now);
+    if (stopped()) return;
+    if (rests_until_ && now >= *rests_until_) rests_until_.reset();
+    if (rests_until_) return sleep_until(*rests_until_);
+    if (poisoned_) purge(now);
     if (!stopped()) give_up_slow_attempt(now);
     if (!stopped() && !poisoned_ && !probe_instead(now)) follow_interest(now);
 }
@@ -61,7 +68,7 @@ void pump::turn() {
 unsigned pump::overdue_events(boot_clock::time_point now) {
     stalled_ = false;
     if (!wakes_at_ || now < *wakes_at_) return 0;
-    stalled_ = now - *wakes_at_ > session_timeout_ / 20;
+    stalled_ = now - *wakes_at_ > std::min(session_timeout_ / 20, longest_lateness);
     if (stalled_) attempts_.restart_phase(now);
     const int at = calls_->state();
     return at == state::associating || at == state::connected ? event::readable : 0U;
@@ -70,6 +77,7 @@ unsigned pump::overdue_events(boot_clock::time_point now) {
 /// process() takes one packet at a time. While the C client connects the socket, only the writable
 /// event counts: with the readable event it would leak a buffer.
 void pump::drain(unsigned events, boot_clock::time_point now) {
+    if (attempts_.in_progress()) attempts_.observe(calls_->state(), now);
     if (calls_->state() == state::connecting) events = event::writable;
     for (int packets = 0; packets < packets_per_turn; ++packets) {
         const int rc = calls_->process(events);
@@ -87,12 +95,13 @@ void pump::drain(unsigned events, boot_clock::time_point now) {
 
 /// A large packet arrives in many pieces. But after an invalid packet length the C client never
 /// reads its socket, which stays readable, and the event loop would spin. So after many reads
-/// without a packet the pump reads less often, and after a third of the session timeout it breaks
-/// the connection. The C client notices that only when a send fails: hence the probe.
+/// without a packet the pump reads less often, and after a while, at most a third of the session
+/// timeout, it breaks the connection. The C client notices that only when a send fails: hence the
+/// probe.
 void pump::no_packet_read(boot_clock::time_point now) {
     if (++empty_reads_ < max_empty_reads || !up_) return;
     if (!throttled_since_) throttled_since_ = now;
-    if (now - *throttled_since_ <= session_timeout_ / 3) return;
+    if (now - *throttled_since_ <= std::min(session_timeout_ / 3, longest_throttling)) return;
     calls_->break_connection();
     send_probe();
 }
@@ -106,7 +115,8 @@ void pump::purge(boot_clock::time_point now) {
     if (stopped()) return;
     const interest_result next = calls_->interest();
     if (stopped()) return;
-    if (next.rc == code::ok && !next.connection.valid()) return sleep_until(now + next.timeout);
+    if (next.rc == code::ok && !next.connection.valid())
+        return schedule_turn(); // see next_interest
     if (next.rc == code::system_error || next.rc == code::bad_arguments)
         return sleep_until(now + failure_delay_.next(env_));
     poisoned_ = false; // any other error has failed them already
@@ -116,8 +126,10 @@ void pump::purge(boot_clock::time_point now) {
 void pump::give_up_slow_attempt(boot_clock::time_point now) {
     if (!attempts_.in_progress()) return;
     attempts_.observe(calls_->state(), now);
-    const auto deadline = attempts_.deadline(session_timeout_);
-    if (deadline && now >= *deadline) break_and_process();
+    const auto deadline = attempts_.deadline();
+    if (!deadline || now < *deadline) return;
+    attempts_.give_up();
+    break_and_process();
 }
 
 /// After a stall interest() would close the connection, although the stall kept the pings back,
@@ -130,7 +142,7 @@ bool pump::probe_instead(boot_clock::time_point now) {
     if (!probing_until_) {
         const auto silence = now - last_packet_ + 20ms;
         if (!stalled_ || !ready() || silence < session_timeout_ * 2 / 3) return false;
-        probing_until_ = now + session_timeout_ / 6;
+        probing_until_ = now + std::min(session_timeout_ / 6, longest_probe);
         send_probe();
     }
     if (poisoned_) return true; // the next turn purges
@@ -144,8 +156,10 @@ void pump::follow_interest(boot_clock::time_point now) {
     if (connection_.valid() && (at == state::idle || at == state::not_connected))
         release_connection();
     if (stopped()) return;
+    if (rests_until_) return sleep_until(*rests_until_);
     const interest_result wanted = next_interest();
     if (stopped()) return;
+    if (rests_until_) return sleep_until(*rests_until_);
     if (wanted.rc != code::ok) return sleep_until(now + failure_delay_.next(env_));
     if (wanted.connection != connection_) {
         release_connection();
@@ -154,25 +168,28 @@ void pump::follow_interest(boot_clock::time_point now) {
     wait_for(wanted.events);
     auto until = now + wanted.timeout + 1ms; // the C client's clock and ours round differently
     if (attempts_.in_progress()) attempts_.observe(calls_->state(), now);
-    if (const auto deadline = attempts_.deadline(session_timeout_))
-        until = std::min(until, *deadline);
+    if (const auto deadline = attempts_.deadline()) until = std::min(until, *deadline);
     if (throttled_since_) until = std::min<boot_clock::time_point>(until, now + throttle_interval);
     sleep_until(until);
 }
 
 /// Calls interest(). An error means that a connection, or an attempt, has failed: the call is
-/// repeated for the next server, but not more often than there are servers.
+/// repeated for the next server, until all have been tried. Behind the last server of its list the
+/// C client wants a pause of a sixtieth of the session timeout, which the next call ends: the pump
+/// has pauses of its own.
 interest_result pump::next_interest() {
     interest_result wanted;
-    for (std::size_t tries = 0; tries < known_.size() + 2; ++tries) {
+    for (std::size_t tries = 0; tries < known_.size() + 3 && !rests_until_; ++tries) {
         apply_new_servers();
         const bool attempt = !up_ && !attempts_.in_progress();
         wanted = calls_->interest();
-        if (stopped() || wanted.rc == code::ok) return wanted;
+        if (stopped() || (wanted.rc == code::ok && wanted.connection.valid())) return wanted;
+        if (wanted.rc == code::ok) continue;
         if (wanted.rc == code::invalid_state) {
             on_session_event(calls_->state());
             return wanted;
         }
+        if (wanted.rc == code::operation_timeout) attempts_.give_up();
         release_connection();
         if (attempt && !stopped()) attempt_failed();
         // The C client could not send a ping, and would report only that again and again.
@@ -199,7 +216,7 @@ bool pump::adopt(descriptor connection, boot_clock::time_point now) {
     adopted_at_ = now; // the time of the turn, from before interest() opened the socket
     empty_reads_ = 0;
     throttled_since_.reset();
-    attempts_.begin(now);
+    attempts_.begin(calls_->server(), now);
     return true;
 }
 

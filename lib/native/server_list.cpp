@@ -20,11 +20,25 @@ void shuffle(std::vector<T>& all, environment& env) {
 } // namespace
 
 server_list::server_list(environment& env, std::vector<server_address> servers) : env_(env) {
+    replace(std::move(servers));
+}
+
+void server_list::replace(std::vector<server_address> servers) {
+    give_up();
+    alive_ = std::make_shared<const bool>(true);
+    std::vector<server> all;
     for (server_address& each : servers) {
         server one{std::move(each), {}};
-        if (one.named.literal) one.endpoints.push_back(endpoint(one.named.host, one.named.port));
-        servers_.push_back(std::move(one));
+        const auto same = std::find_if(servers_.begin(), servers_.end(), [&](const server& old) {
+            return old.named.host == one.named.host && old.named.port == one.named.port;
+        });
+        if (one.named.literal)
+            one.endpoints.push_back(endpoint(one.named.host, one.named.port));
+        else if (same != servers_.end())
+            one.endpoints = same->endpoints;
+        all.push_back(std::move(one));
     }
+    servers_ = std::move(all);
 }
 
 bool server_list::has_names() const noexcept {

@@ -35,6 +35,9 @@ public:
 
     server_list(environment& env, std::vector<server_address> servers);
 
+    /// Replaces the servers, and ends the round. A name that was there before keeps its addresses.
+    void replace(std::vector<server_address> servers);
+
     bool has_names() const noexcept;
     bool in_progress() const noexcept { return in_progress_; }
 

@@ -53,6 +53,13 @@ std::chrono::milliseconds client::session_timeout() const noexcept {
     return core_ ? core_->session_timeout() : std::chrono::milliseconds(0);
 }
 
+void client::set_servers(std::string_view servers) {
+    if (!core_) return;
+    core_->post([core = core_, all = detail::new_servers(servers, core_->root())]() mutable {
+        core->set_servers(std::move(all));
+    });
+}
+
 void client::start_close(detail::handler<void(error_code)> h, core_ptr core) {
     core->post([core] { core->close(errc::closed); });
     const auto call = detail::make_pending_call(core, std::move(h));

@@ -8,13 +8,16 @@ namespace paddock::detail {
 namespace {
 /// The bytes of a SetWatches request besides its paths.
 constexpr std::size_t request_envelope = 64;
+/// How long after its timeout a session that is refused counts as lost.
+constexpr std::chrono::seconds refusal_margin{1};
 } // namespace
 
 core::core(asio::any_io_executor io, world outside, std::vector<native::server_address> servers,
            std::string root, client_options options)
     : client_base(std::move(io), std::move(outside.env), outside.clock)
     , make_calls_(std::move(outside.make_calls))
-    , servers_(std::move(servers))
+    , first_servers_(std::move(servers))
+    , servers_(first_servers_)
     , root_(std::move(root))
     , options_(std::move(options))
     , lease_({env(), clock(), dispatcher_, log_, [this] { change_server(); }}, options_.lease)
@@ -36,12 +39,16 @@ void core::start() {
 }
 
 void core::open_session() {
+    pump_ = std::make_shared<native::pump>(env(), make_calls_(), pump_options(), *this);
+    pump_->start();
+}
+
+native::pump_options core::pump_options() const {
     native::pump_options how{
         .servers = servers_, .session_timeout = options_.session_timeout, .auth = {}};
     for (const auto& credentials : options_.auth)
         how.auth.push_back({"digest", credentials.user + ':' + credentials.password});
-    pump_ = std::make_shared<native::pump>(env(), make_calls_(), std::move(how), *this);
-    pump_->start();
+    return how;
 }
 
 void core::stop_pump() noexcept {
@@ -83,6 +90,7 @@ core::state_waiter_id core::when_not(client_state seen,
 }
 
 void core::on_connected(std::uint64_t) noexcept {
+    dismiss_scout();
     const auto id = pump_->session_id();
     const bool new_session = id != session_id();
     if (new_session) {
@@ -102,6 +110,7 @@ void core::on_connected(std::uint64_t) noexcept {
 }
 
 void core::on_disconnected() noexcept {
+    suspended_since_ = env().now();
     set_state(client_state::suspended);
     lease_.on_suspended();
     sweeper_.on_suspended();
@@ -115,18 +124,19 @@ void core::on_session_ended(error_code why) noexcept {
     env().post([self = shared_from_this(), why] {
         if (self->closed()) return;
         if (why == errc::session_expired)
-            self->next_epoch();
+            self->next_epoch("the session has expired: its locks are lost, and the client opens "
+                             "a new one");
         else
             self->close(why);
     });
 }
 
-void core::next_epoch() {
+void core::next_epoch(std::string_view why) {
+    dismiss_scout();
     session_.store(0, std::memory_order_release);
     timeout_.store(0, std::memory_order_release);
     set_state(client_state::expired);
-    trouble(trouble_kind::expiry, "the session has expired: its locks are lost, and the client "
-                                  "opens a new one");
+    trouble(trouble_kind::expiry, why);
     lease_.end();
     dispatcher_.end_session();
     stop_pump();
@@ -145,6 +155,7 @@ void core::on_watch(native::watch_type type, std::string_view path) noexcept {
 
 void core::close(error_code why) {
     if (closed()) return;
+    dismiss_scout();
     begin_close(why);
     session_.store(0, std::memory_order_release);
     timeout_.store(0, std::memory_order_release);
@@ -167,6 +178,28 @@ void core::close(error_code why) {
     pump_->end_session([self = shared_from_this()] { self->on_pump_ended(); });
 }
 
+/// The client has seen a transaction that the servers do not have. As long as the session may be
+/// alive a server may still catch up with it. Later they have lost it, if they open other sessions:
+/// servers without a quorum refuse those, too, and then nothing is lost yet.
+void core::on_refused() noexcept {
+    const auto lost_at = suspended_since_ + session_timeout() + refusal_margin;
+    if (scout_ || state() != client_state::suspended || env().now() < lost_at) return;
+    scout_ = std::make_unique<scout>(env(), make_calls_(), pump_options(), [this] {
+        next_epoch("the servers open new sessions, but have refused this one for longer than its "
+                   "timeout: their data is older than what it has seen (lost, or restored from a "
+                   "backup). Its locks are lost, and the client opens a new session. The fencing "
+                   "tokens of new holds may be smaller than earlier ones: a store refuses them "
+                   "until its own tokens are reset");
+    });
+}
+
+void core::dismiss_scout() {
+    if (!scout_) return;
+    scout_->end([weak = weak_from_this()] {
+        if (const auto self = weak.lock()) self->scout_.reset();
+    });
+}
+
 void core::send_last(const request& what) {
     if (!pump_) return;
     pump_->submit([&](native::calls& table) {
@@ -179,11 +212,18 @@ void core::on_pump_ended() {
     end();
 }
 
+void core::set_servers(std::vector<native::server_address> servers) {
+    servers_ = std::move(servers);
+    dismiss_scout();
+    if (pump_) pump_->set_servers(servers_);
+}
+
 void core::change_server() {
-    if (!pump_ || pump_->known_servers() < 2) return;
-    trouble(trouble_kind::silence, "the server does not answer: looking for another; check its "
-                                   "load and the network");
-    pump_->drop_connection();
+    if (!pump_) return;
+    if (pump_->known_servers() > 1)
+        trouble(trouble_kind::silence, "the server does not answer: looking for another; check "
+                                       "its load and the network");
+    pump_->suspect_server();
 }
 
 void core::on_trouble(trouble_kind kind, std::string_view what) noexcept {
@@ -196,6 +236,7 @@ bool core::trouble(trouble_kind kind, std::string_view what) noexcept {
 
 void core::drop_connections() noexcept {
     stop_pump();
+    scout_.reset();
     services_.clear();
 }
 

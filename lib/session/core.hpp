@@ -7,6 +7,7 @@
 #include "session/dispatcher.hpp"
 #include "session/lease.hpp"
 #include "session/own_directories.hpp"
+#include "session/scout.hpp"
 #include "session/sweeper.hpp"
 #include "session/watch_table.hpp"
 #include "session/young_holds.hpp"
@@ -76,7 +77,10 @@ public:
     }
     const client_options& options() const noexcept { return options_; }
     const std::string& root() const noexcept { return root_; }
-    const std::vector<native::server_address>& servers() const noexcept { return servers_; }
+    /// Of the constructor, whatever set_servers() has got.
+    const std::vector<native::server_address>& first_servers() const noexcept {
+        return first_servers_;
+    }
 
     // Strand only.
     class dispatcher& dispatcher() noexcept {
@@ -100,7 +104,8 @@ public:
 
     /// Opens the first session; no effect later.
     void start() override;
-    /// Drops the connection if another server is known.
+    void set_servers(std::vector<native::server_address> servers);
+    /// The connected server does not answer.
     void change_server();
     /// Completes all operations with `why`, then ends the session if there is a connection.
     void close(error_code why) override;
@@ -132,6 +137,7 @@ public:
     void on_disconnected() noexcept override;
     void on_session_ended(error_code why) noexcept override;
     void on_watch(native::watch_type type, std::string_view path) noexcept override;
+    void on_refused() noexcept override;
     void on_sending() noexcept override { dispatcher_.take_turn(); }
     void on_trouble(trouble_kind kind, std::string_view what) noexcept override;
 
@@ -143,7 +149,9 @@ private:
     using state_waiters = std::map<state_waiter_id, state_waiter>; // in the order of when_not()
 
     void open_session();
-    void next_epoch();
+    native::pump_options pump_options() const;
+    void next_epoch(std::string_view why);
+    void dismiss_scout();
     void stop_pump() noexcept;
     void on_pump_ended();
     void set_state(client_state next);
@@ -152,6 +160,7 @@ private:
     void notify(Event event);
 
     std::function<std::unique_ptr<native::calls>()> make_calls_;
+    const std::vector<native::server_address> first_servers_;
     std::vector<native::server_address> servers_;
     std::string root_;
     client_options options_;
@@ -174,6 +183,8 @@ private:
     class sweeper sweeper_;
     class young_holds young_holds_;
     std::shared_ptr<native::pump> pump_;
+    boot_clock::time_point suspended_since_{};
+    std::unique_ptr<scout> scout_; ///< while the servers refuse the session, after its time
     std::map<std::type_index, std::unique_ptr<session_listener>> services_;
     std::vector<std::weak_ptr<session_listener>> listeners_; ///< besides the services
     std::size_t tidy_listeners_at_ = 64;

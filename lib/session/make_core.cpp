@@ -80,10 +80,20 @@ std::vector<native::server_address> addresses(const std::vector<rules::server>& 
     for (const auto& one : servers) {
         error_code not_an_address;
         const auto parsed = asio::ip::make_address(one.host, not_an_address);
-        static_cast<void>(parsed);
-        out.push_back({one.host, one.port, !not_an_address});
+        // Of an address' several forms the one that the C client prints, too.
+        const auto host = not_an_address ? one.host : parsed.to_string();
+        out.push_back({host, one.port, !not_an_address});
     }
     return out;
+}
+
+rules::parsed_servers checked_servers(std::string_view servers) {
+    auto parsed = rules::parse_servers(servers);
+    const bool secret = servers.find('@') != servers.npos; // perhaps a password
+    if (!parsed.fault.empty())
+        throw secret ? bad_argument("servers", parsed.fault)
+                     : bad_argument("servers", servers, parsed.fault);
+    return parsed;
 }
 
 } // namespace
@@ -91,16 +101,19 @@ std::vector<native::server_address> addresses(const std::vector<rules::server>& 
 std::shared_ptr<core> make_core(asio::any_io_executor io, world outside, std::string_view servers,
                                 client_options options) {
     check(options);
-    auto parsed = rules::parse_servers(servers);
-    const bool secret = servers.find('@') != servers.npos; // perhaps a password
-    if (!parsed.fault.empty())
-        throw secret ? bad_argument("servers", parsed.fault)
-                     : bad_argument("servers", servers, parsed.fault);
+    const auto parsed = checked_servers(servers);
     auto root = joined_root(parsed.root, options.root);
     auto made = std::make_shared<core>(std::move(io), std::move(outside), addresses(parsed.servers),
                                        std::move(root), std::move(options));
     end_with_context(made);
     return made;
+}
+
+std::vector<native::server_address> new_servers(std::string_view servers, std::string_view root) {
+    const auto parsed = checked_servers(servers);
+    if (!parsed.root.empty() && parsed.root != root)
+        throw bad_argument("servers", servers, "ends in another root than the client's");
+    return addresses(parsed.servers);
 }
 
 } // namespace paddock::detail

@@ -122,12 +122,12 @@ TEST_CASE("silent servers cost a second each, not two thirds of the session time
     REQUIRE(h.until([&] { return h.user.connected >= 2; }, 6s));
 }
 
-TEST_CASE("a single server is not given up before the C client does") {
+TEST_CASE("a server that is slow to answer the handshake gets more time with each attempt") {
     fault_proxy slow(shared_server().port());
     slow.delay(direction::down, 1500ms);
     pump_harness h(slow.port(), 10s);
     REQUIRE(h.connect(6s));
-    CHECK(slow.accepted() == 1);
+    CHECK(slow.accepted() == 2);
 }
 
 TEST_CASE("drop_connection goes on to another server with the same session") {

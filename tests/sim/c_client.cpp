@@ -39,9 +39,14 @@ bool c_client::open(const std::string& servers, std::chrono::milliseconds sessio
     return true;
 }
 
+std::string c_client::server() const {
+    return "10.0.0." + std::to_string(servers_[next_server_] + 1) + ":2181";
+}
+
 int c_client::set_servers(const std::string& servers) {
     servers_ = parse(servers);
     next_server_ = 0;
+    rests_ = false;
     return code::ok;
 }
 
@@ -81,11 +86,10 @@ native::interest_result c_client::interest() {
     native::interest_result wanted;
     if (!usable()) return {.rc = code::invalid_state};
     if (!socket_) {
-        if (rests_until_ && now() < *rests_until_) {
+        if (std::exchange(rests_, false)) {
             wanted.timeout = timeout_ / 60;
             return wanted;
         }
-        rests_until_.reset();
         connect();
     }
     const auto silent = now() - last_received_;
@@ -219,7 +223,7 @@ int c_client::lose(int rc) {
     if (socket_) socket_->close();
     socket_.reset();
     if (servers_.size() > 1) next_server_ = (next_server_ + 2) % servers_.size(); // it does
-    if (++failures_ % servers_.size() == 0) rests_until_ = now() + timeout_ / 60;
+    if (++failures_ % servers_.size() == 0) rests_ = true;
     if (was_connected) observer_->on_session_event(state::connecting);
     complete_all(rc);
     state_ = state::idle;

@@ -14,7 +14,8 @@ namespace paddock::test::sim {
 
 /// The seam of the C client: native::calls with the behaviour of the real one. One packet per
 /// process(); a failed send closes the connection silently, and unsent requests go out on the next
-/// one; after a reconnect the watches are set in the order of the tables; silence for two thirds of
+/// one; after a reconnect the watches are set in the order of the tables; after a pass over all
+/// servers the next one begins with the second call of interest(); silence for two thirds of
 /// the session timeout ends a connection.
 class c_client final : public native::calls {
 public:
@@ -33,6 +34,7 @@ public:
     int state() const noexcept override { return state_; }
     std::int64_t session_id() const noexcept override { return session_; }
     std::chrono::milliseconds session_timeout() const noexcept override { return timeout_; }
+    std::string server() const override;
     int set_servers(const std::string& servers) override;
     int add_auth(const std::string&, const std::string&, done) override {
         return native::code::invalid_state; // no credentials here
@@ -82,7 +84,7 @@ private:
     std::vector<int> servers_;
     std::size_t next_server_ = 0;
     std::size_t failures_ = 0; ///< in a row
-    std::optional<time_point> rests_until_;
+    bool rests_ = false; ///< the next interest() only says for how long
     std::shared_ptr<socket> socket_;
     int state_ = native::state::not_connected;
     std::int64_t session_ = 0;

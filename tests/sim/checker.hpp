@@ -47,6 +47,9 @@ public:
     /// This process has no hold any more.
     void forget(const host* where);
 
+    /// The servers are new ones, which number their transactions from the beginning.
+    void forget_tokens() { tokens_.clear(); }
+
     /// After each event.
     void look();
     /// The locks keep to this at all times, but for the troubles that the ensemble has, or had

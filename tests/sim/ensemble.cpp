@@ -43,7 +43,8 @@ std::shared_ptr<socket> ensemble::connect(int number) {
 }
 
 bool ensemble::accepts(int number) const {
-    return down_until_[static_cast<std::size_t>(number)] <= time_.now();
+    return down_until_[static_cast<std::size_t>(number)] <= time_.now() &&
+           replaced_until_ <= time_.now();
 }
 
 /// Between two servers as long as nothing breaks it; messages to itself always arrive.

@@ -99,6 +99,8 @@ public:
     void cut_off(int server, duration how_long, bool at_once);
     void restart(int server, duration down);
     void stall_requests(int server, duration how_long);
+    /// All servers are stopped, and start again as new ones; nothing shortens the time.
+    void lose_data(duration down);
     /// False if there is no leader at the moment.
     bool administrator(const request& r);
     void kill(std::int64_t session);
@@ -132,6 +134,7 @@ private:
     std::vector<std::unique_ptr<server>> servers_;
     std::map<std::pair<int, int>, std::unique_ptr<link>> links_;
     std::vector<time_point> cut_until_, down_until_;
+    time_point replaced_until_{}; ///< while servers are made anew
     int epoch_ = 0;
     bool election_under_way_ = false;
     std::int64_t last_session_ = 0;

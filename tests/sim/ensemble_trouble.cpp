@@ -8,7 +8,7 @@ namespace paddock::test::sim {
 
 bool ensemble::reachable(int number) const {
     const auto n = static_cast<std::size_t>(number);
-    return cut_until_[n] <= time_.now() && down_until_[n] <= time_.now();
+    return cut_until_[n] <= time_.now() && accepts(number);
 }
 
 void ensemble::pulse() {
@@ -105,6 +105,23 @@ void ensemble::restart(int number, duration down) {
 void ensemble::stall_requests(int number, duration how_long) {
     time_.note([&] { return "requests wait in server " + std::to_string(number); });
     at(number).stall_requests(time_.now() + how_long);
+}
+
+void ensemble::lose_data(duration down) {
+    time_.note([] { return std::string("all servers lose their data"); });
+    for (int n = 0; n < size(); ++n)
+        restart(n, down);
+    for (const auto& [ends, one] : links_)
+        one->way.lose(); // to itself, too
+    for (const auto& one : servers_)
+        one->lose_data();
+    replaced_until_ = time_.now() + down;
+    epoch_ = 0;
+    truth_ = tree();
+    history_.clear();
+    ends_.clear();
+    successors_.clear();
+    youngest_.clear();
 }
 
 void ensemble::heal() {

@@ -58,3 +58,10 @@ TEST_CASE("in the histories nodes are created together, deleted together, and re
     CHECK(all.directories_made > 50);
     CHECK(all.directories_removed > 30);
 }
+
+TEST_CASE("in some histories all servers lose their data") {
+    int lost = 0;
+    for (std::uint64_t seed = 1; seed <= 200; ++seed)
+        lost += history(seed).data_is_lost() ? 1 : 0;
+    CHECK(lost > 10);
+}

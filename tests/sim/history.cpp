@@ -72,6 +72,8 @@ history::history(std::uint64_t seed, std::function<void(const std::string&)> not
         kinds_ = {job::mutex, job::read, job::write, job::permit, job::campaign, job::recursive};
     plan_jobs();
     if (std::count(troubles_.begin(), troubles_.end(), true) > 0) misfortune();
+    data_is_lost_ = seed % 16 == 5;
+    if (data_is_lost_) time_.after(length_ / 2, [this] { lose_data(); });
 }
 
 ensemble_options history::options_of(dice& chance, std::array<bool, all>& troubles) {
@@ -227,6 +229,12 @@ void history::befall(trouble what) {
     default:
         return;
     }
+}
+
+/// For as long as a lease of before may last: the new servers know of none.
+void history::lose_data() {
+    servers_.lose_data(20 * servers_.tick());
+    time_.after(20 * servers_.tick(), [this] { checker_.forget_tokens(); });
 }
 
 /// An administrator deletes a lock's node, or writes into it.

@@ -21,6 +21,8 @@ public:
     /// Throws a violation.
     void run();
     std::size_t steps() const noexcept { return time_.steps(); }
+    /// In some histories the servers lose all their data once.
+    bool data_is_lost() const noexcept { return data_is_lost_; }
     const batch_counts& batches() const noexcept { return servers_.batches(); }
 
 private:
@@ -52,6 +54,7 @@ private:
     std::vector<job::kind> random_set();
     void misfortune();
     void befall(trouble what);
+    void lose_data();
     void kick(bool deletes);
     void kick_simple(const std::string& path);
     void move(process& chosen);
@@ -82,6 +85,7 @@ private:
     int mutex_jobs_ = 0;
     bool bursts_ = false; ///< a process asks for several locks in one turn of its loop
     bool calm_ = false;
+    bool data_is_lost_ = false;
     bool sticky_ = false; ///< some processes have sticky mutexes
 };
 

@@ -48,6 +48,7 @@ public:
     void lead(int epoch, const std::vector<server*>& followers);
     void follow(server& leader);
     void look_for_leader();
+    void lose_data();
     /// The server with the greatest rank leads: the last epoch that it took part in, then the last
     /// transaction.
     std::pair<int, std::int64_t> credentials() const {

@@ -33,6 +33,13 @@ void server::look_for_leader() {
     drop_all();
 }
 
+void server::lose_data() {
+    epoch_ = 0;
+    log_.clear();
+    applied_ = 0;
+    view_ = tree();
+}
+
 void server::ping() {
     heard_ = time_.now();
     all_.send(id, leader_id_, [from = id, touched = std::exchange(touched_, {})](server& at) {

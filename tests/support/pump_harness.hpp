@@ -53,6 +53,7 @@ public:
     void on_sending() noexcept override {
         if (when_sending) when_sending();
     }
+    void on_refused() noexcept override { ++refused; }
     void on_trouble(trouble_kind kind, std::string_view what) noexcept override {
         if (kind != trouble_kind::c_client)
             troubles.emplace_back(what);
@@ -63,6 +64,7 @@ public:
     bool up = false;
     std::uint64_t connected = 0;
     std::uint64_t disconnected = 0;
+    std::uint64_t refused = 0;
     std::optional<error_code> over;
     std::vector<std::pair<native::watch_type, std::string>> watches;
     std::vector<std::string> troubles;

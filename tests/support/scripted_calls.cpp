@@ -77,7 +77,22 @@ void script::answer_heartbeat(native::calls::done reply_to, int rc) {
     });
 }
 
+void script::use(const std::string& list_of_servers) {
+    servers.push_back(list_of_servers);
+    list.assign(1, {});
+    for (const char c : list_of_servers) {
+        if (c == ',')
+            list.emplace_back();
+        else
+            list.back() += c;
+    }
+    place = 0;
+    rests = false;
+}
+
 void script::lose(int rc) {
+    place = (place + 1) % list.size();
+    rests = place == 0;
     const bool told = state == state::connected;
     connection = {};
     inbound.clear();
@@ -97,7 +112,7 @@ public:
     bool open(const std::string& servers, std::chrono::milliseconds session_timeout,
               native::observer& events) override {
         ++s_->opened;
-        s_->servers.push_back(servers);
+        s_->use(servers);
         s_->session_timeout = session_timeout;
         s_->observer = &events;
         return true;
@@ -133,10 +148,16 @@ public:
         native::interest_result wanted;
         wanted.rc = next_code();
         if (wanted.rc != code::ok) return wanted;
+        if (!s_->connection.valid() && std::exchange(s_->rests, false)) {
+            wanted.timeout = s_->session_timeout / 60;
+            return wanted;
+        }
         if (!s_->connection.valid()) connect();
         wanted.connection = s_->connection;
         wanted.events = event::readable | (s_->state == state::connecting ? event::writable : 0U);
-        wanted.timeout = s_->session_timeout / 3;
+        const auto silent =
+            std::chrono::floor<std::chrono::milliseconds>(s_->env.now() - s_->last_heard);
+        wanted.timeout = std::min(s_->session_timeout / 3, s_->session_timeout * 2 / 3 - silent);
         return wanted;
     }
 
@@ -170,9 +191,12 @@ public:
     std::chrono::milliseconds session_timeout() const noexcept override {
         return s_->session_timeout;
     }
+    std::string server() const override {
+        return s_->list.empty() ? std::string() : s_->list[s_->place];
+    }
     int set_servers(const std::string& servers) override {
         CHECK_FALSE(s_->connection.valid());
-        s_->servers.push_back(servers);
+        s_->use(servers);
         return code::ok;
     }
     int add_auth(const std::string& scheme, const std::string& credentials, done) override {
@@ -246,7 +270,10 @@ private:
     int handshake() {
         if (s_->unusable) return lose(code::connection_loss);
         s_->state = state::associating;
-        if (s_->answers) s_->send([this] { end_handshake(); });
+        if (s_->refuses_sessions)
+            s_->hang_up();
+        else if (s_->answers)
+            s_->send([this] { end_handshake(); });
         return code::ok;
     }
 

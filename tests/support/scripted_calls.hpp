@@ -13,8 +13,9 @@
 namespace paddock::test {
 
 /// A C client whose server is the test. It keeps the C client's rules as far as they matter to the
-/// pump: one packet per process(), silence for two thirds of the session timeout ends a connection,
-/// every connection has the same number, and a failed send closes it silently.
+/// pump: one packet per process(), a pause after each pass over all servers, silence for two thirds
+/// of the session timeout ends a connection, every connection has the same number, and a failed
+/// send closes it silently.
 struct script {
     explicit script(fake_environment& in) : env(in) {}
 
@@ -24,6 +25,7 @@ struct script {
 
     bool accepts = true;            ///< connections are established at once
     bool answers = true;            ///< so are sessions
+    bool refuses_sessions = false;  ///< the peer closes the connection in the handshake
     bool refuses = false;           ///< a connect fails as soon as its socket is checked
     bool next_send_fails = false;   ///< the next request closes the connection silently
     int refused = 0;                ///< so many of the next requests are refused
@@ -65,6 +67,7 @@ struct script {
 
     void answer_heartbeat(native::calls::done reply_to, int rc);
     void lose(int rc);
+    void use(const std::string& list_of_servers);
     void complete_all(int rc);
     void set_readable();
 
@@ -73,8 +76,11 @@ struct script {
     descriptor connection;
     descriptor parting; ///< the connection of a session that was asked to end
     std::uint64_t last_identity = 0;
-    bool unusable = false;  ///< break_connection() was called, or the peer hung up
-    std::size_t unsent = 0; ///< requests of a connection that was closed silently
+    std::vector<std::string> list; ///< the servers
+    std::size_t place = 0;         ///< in the list, of the present attempt or connection
+    bool rests = false;            ///< the next interest() pauses: all servers have failed
+    bool unusable = false;         ///< break_connection() was called, or the peer hung up
+    std::size_t unsent = 0;        ///< requests of a connection that was closed silently
     std::deque<std::function<void()>> inbound;
     std::chrono::milliseconds session_timeout{0};
     boot_clock::time_point last_heard{};

@@ -94,10 +94,15 @@ struct zk_server::state {
         for (const auto& line : options.config) {
             file << line << '\n';
         }
-        if (options.id != 0) {
-            fs::create_directory(data());
-            std::ofstream(data() + "/myid") << options.id << '\n';
+        make_data();
+    }
+
+    void make_data() const {
+        if (options.id == 0) {
+            return;
         }
+        fs::create_directory(data());
+        std::ofstream(data() + "/myid") << options.id << '\n';
     }
 
     std::string main_class() const {
@@ -225,6 +230,22 @@ void zk_server::start() {
             state_->give_up("did not start again");
         }
     }
+}
+
+void zk_server::lose_data() {
+    fs::remove_all(state_->data());
+    state_->make_data();
+}
+
+void zk_server::back_up() {
+    const auto copy = state_->data() + "-backup";
+    fs::remove_all(copy);
+    fs::copy(state_->data(), copy, fs::copy_options::recursive);
+}
+
+void zk_server::restore_backup() {
+    fs::remove_all(state_->data());
+    fs::copy(state_->data() + "-backup", state_->data(), fs::copy_options::recursive);
 }
 
 bool zk_server::running() const { return state_->process && !state_->process->wait_for(0ms); }

@@ -57,6 +57,11 @@ public:
     /// Starts it again on the same port and data, and waits until it answers (see `id`). If it is
     /// paused, it goes on.
     void start();
+    /// While it is stopped: as if its disk had been replaced.
+    void lose_data();
+    /// While it is stopped: copies its data; makes the copy its data again.
+    void back_up();
+    void restore_backup();
     bool running() const;
     /// Whether it answers. Blocks for a while when it is paused.
     bool answers() const;

@@ -13,8 +13,8 @@ namespace state = native::state;
 TEST_CASE("a failed connection attempt gets no readiness to read") {
     pump_stage s;
     s.c->refuses = true;
-    while (s.c->events.size() < 10)
-        REQUIRE(s.env.step());
+    s.env.advance(10s);
+    CHECK(s.c->events.size() >= 5);
     for (const auto one : s.c->events)
         CHECK(one == event::writable);
 }
@@ -246,7 +246,7 @@ TEST_CASE("after a stall in silence the pump sends a request before it gives the
 
 TEST_CASE("a server that is silent while the loop runs is given up at two thirds of the timeout") {
     connected_pump s;
-    s.env.advance(5900ms);
+    s.env.advance(4900ms); // after the first second
     CHECK(s.user.disconnected == 0);
     s.c->accepts = false;
     s.env.advance(200ms);
@@ -303,6 +303,7 @@ TEST_CASE("a connection that comes without the end of the last one still ends th
 TEST_CASE("the C client may use one number for one connection after the other") {
     connected_pump s;
     for (std::uint64_t i = 2; i < 10; ++i) {
+        s.env.advance(1s);
         s.c->hang_up();
         s.env.run();
         CHECK(s.user.connected == i);

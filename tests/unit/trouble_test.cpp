@@ -110,13 +110,13 @@ TEST_CASE("on std::clog the end of an outage stands behind its line, and only th
                                                                 : '?';
         return kinds;
     };
-    outage_of(14s);
+    outage_of(9s);
     CHECK(lines() == "oa");
     outage_of(7s); // less than ten seconds from end to end
     CHECK(lines() == "oaoa");
-    outage_of(7s); // less than ten seconds from line to line
+    outage_of(1s); // less than ten seconds from line to line
     CHECK(lines() == "oaoa");
-    outage_of(14s);
+    outage_of(9s);
     CHECK(lines() == "oaoaoa");
 }
 

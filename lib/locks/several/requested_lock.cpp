@@ -17,7 +17,7 @@ namespace {
 
 std::vector<std::string> servers_of(const core& client) {
     std::vector<std::string> all;
-    for (const auto& one : client.servers())
+    for (const auto& one : client.first_servers())
         all.push_back(one.host + ':' + std::to_string(one.port));
     std::sort(all.begin(), all.end());
     return all;
