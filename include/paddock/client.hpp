@@ -1,5 +1,6 @@
 #pragma once
 
+#include <paddock/client_state.hpp>
 #include <paddock/detail/access.hpp>
 #include <paddock/detail/initiate.hpp>
 #include <paddock/detail/time_limit.hpp>
@@ -24,15 +25,6 @@ namespace paddock {
 namespace detail {
 class core;
 }
-
-/// The state of a client.
-enum class client_state {
-    connecting, ///< there is no session yet
-    connected,  ///< the ensemble answers requests
-    suspended,  ///< the connection is lost; the session, and every lock in it, may be alive
-    expired,    ///< the session has expired, and the client is about to open a new one
-    closed,     ///< the client is closed, for ever
-};
 
 class [[gnu::visibility("default")]] client;
 
@@ -107,8 +99,7 @@ public:
     /// libzookeeper_mt instead of libzookeeper_st. The latter cannot happen with a libpaddock.so
     /// that contains its own copy of the C client.
     client(asio::any_io_executor executor, std::string_view servers, client_options options);
-    /// As above, with the default options. A default argument would not do: g++ 12 destroys it in
-    /// the wrong place when the same expression contains a co_await.
+    /// As above, with the default options: as a default argument g++ 12 destroys them too early.
     client(asio::any_io_executor executor, std::string_view servers);
     /// As above, with the executor of an execution context (`asio::io_context`, …).
     template <detail::has_executor Context>
@@ -121,7 +112,7 @@ public:
     ~client();
 
     using executor_type = asio::any_io_executor;
-    /// Never throws; a client that was moved from has no executor.
+    /// Never throws; without an executor if the client was moved from.
     executor_type get_executor() const noexcept;
 
     /// The present state; next_state() waits for a change.
@@ -134,7 +125,8 @@ public:
     std::chrono::milliseconds session_timeout() const noexcept;
 
     /// Waits until the client is connected. An ensemble that the client cannot reach, or a name
-    /// that it cannot resolve, is not an error: see connect_for() and client_options::log.
+    /// that it cannot resolve, is not an error: see connect_for() and client_options::log. It tries
+    /// again and again, and looks names up, after pauses of 0.1 to 2 s.
     ///
     /// Completion signature: `void(error_code)`.
     ///
@@ -174,19 +166,13 @@ public:
                                                   detail::until{deadline});
     }
 
-    /// Replaces the servers, for an ensemble that has grown, shrunk or moved: the session goes on,
-    /// and so do its locks. A connection to a server that is in the new list, too, stays; another
-    /// one is given up as soon as the names of the new list are resolved. `servers` is a list as in
-    /// the constructor, and without effect as long as none of its names can be resolved. (The
-    /// client asks the name service again by itself, at least every other second, while it is not
-    /// connected: a name whose addresses change needs no call.)
+    /// Replaces the servers of an ensemble that has changed; the session and its locks go on. A
+    /// connection to a server that is in the new list, too, stays; any other is given up as soon as
+    /// the new names are resolved. `servers` is as in the constructor, by which lock_all() goes on
+    /// to order the locks. A name whose addresses change needs no call: see connect().
     ///
     /// Errors: throws `system_error` with `errc::bad_argument` for a malformed list, or one with
-    /// another root than the client's. A list without a root leaves that as it is. No effect on a
-    /// client that is closed, or was moved from. All clients of one ensemble should keep to one
-    /// list for the constructor: lock_all() orders locks by it.
-    ///
-    /// Thread safety: see the class.
+    /// another root than the client's; none is needed. No effect after close().
     void set_servers(std::string_view servers);
 
     /// Closes the client and ends its session. Every pending operation, and every later one,
@@ -209,9 +195,8 @@ public:
                                                   &start_close, core_);
     }
 
-    /// Waits until the state differs from `seen`, and returns the new state. The operation does not
-    /// report states that came and went between two calls; epoch() shows whether there was another
-    /// session.
+    /// Waits until the state differs from `seen`, and returns the new one. It does not report those
+    /// that came and went between two calls; epoch() shows whether there was another session.
     ///
     /// Completion signature: `void(error_code, client_state)`.
     ///

@@ -5,6 +5,7 @@
 #include <paddock/any_mutex.hpp>
 #include <paddock/boot_clock.hpp>
 #include <paddock/client.hpp>
+#include <paddock/client_state.hpp>
 #include <paddock/contender.hpp>
 #include <paddock/election.hpp>
 #include <paddock/error.hpp>

@@ -84,7 +84,7 @@ private:
     std::vector<int> servers_;
     std::size_t next_server_ = 0;
     std::size_t failures_ = 0; ///< in a row
-    bool rests_ = false; ///< the next interest() only says for how long
+    bool rests_ = false;       ///< the next interest() only says for how long
     std::shared_ptr<socket> socket_;
     int state_ = native::state::not_connected;
     std::int64_t session_ = 0;
