@@ -127,11 +127,38 @@ def check_lists():
         name = path.relative_to(ROOT / "include/paddock").as_posix()
         if f"'{name}'" not in listed:
             report(path, 1, "not listed in tests/headers/meson.build")
-    for folder in ("unit", "integration"):
-        listed = (ROOT / f"tests/{folder}/meson.build").read_text()
+    for folder in ("unit", "integration", "interop"):
+        meson = (ROOT / f"tests/{folder}/meson.build").read_text()
+        arrays = re.findall(rf"^ *(?:{folder}|redis)_tests \+?= \[(.*?)\]", meson, re.M | re.S)
+        listed = set(re.findall(r"'(.*?)'", "".join(arrays)))
         for path in sorted((ROOT / f"tests/{folder}").glob("*_test.cpp")):
-            if f"'{path.name.removesuffix('_test.cpp')}'" not in listed:
+            alone = f"'{path.name}'" in meson  # a program of its own
+            if path.name.removesuffix("_test.cpp") not in listed and not alone:
                 report(path, 1, f"not listed in tests/{folder}/meson.build")
+    for folder in ("chaos", "sim", "sim/redis"):
+        meson = (ROOT / "tests" / folder / "meson.build")
+        text = (meson if meson.exists() else ROOT / "tests/sim/meson.build").read_text()
+        for path in sorted((ROOT / "tests" / folder).glob("*_test.cpp")):
+            if path.name not in text:
+                report(path, 1, "not listed in a meson.build")
+
+
+def check_cases():
+    """A test is the cases of a source file: those of a header would belong to none."""
+    for path in sources("tests", kinds={".hpp"}):
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if re.match(r"\s*(TEST|CO_TEST|TEST_CASE)\w*\(\"", line):
+                report(path, number, "a test case in a header is never run")
+
+
+def check_plants():
+    """Each bug of a patch is chosen by a test."""
+    for folder in ("unit", "sim"):
+        meson = (ROOT / f"tests/{folder}/meson.build").read_text()
+        for path in sorted((ROOT / f"tests/{folder}/plants").glob("*.patch")):
+            for bug in sorted(set(re.findall(r'planted\("(\w+)"\)', path.read_text()))):
+                if f"'{bug}'" not in meson:
+                    report(path, 1, f"no test has the bug {bug}")
 
 
 def check_names():
@@ -167,6 +194,8 @@ check_rooms()
 check_public_headers()
 check_text()
 check_lists()
+check_cases()
+check_plants()
 check_names()
 check_format()
 print("\n".join(problems) if problems else "nothing to complain about")

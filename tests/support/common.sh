@@ -105,9 +105,10 @@ configure() { # folder, options of meson setup…
   folder=$1
   shift
   wanted="${CXX:-} ${CXXFLAGS:-} $*"
-  if [ ! -f "$folder/build.ninja" ]; then
+  if [ ! -d "$folder/meson-private" ]; then
     run meson setup "$folder" "$root" "$@" || return 1
-  elif [ -f "$folder/options" ] && [ "$(cat "$folder/options")" != "$wanted" ]; then
+  elif [ ! -f "$folder/build.ninja" ] || [ "$(cat "$folder/options" 2>/dev/null)" != "$wanted" ]; then
+    # Another's options, or an interrupted configuration.
     run meson setup --wipe "$folder" "$root" "$@" || return 1
   else
     return 0

@@ -10,13 +10,14 @@ import re
 import sys
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]', re.M)
-MACRO = re.compile(r"^\s*#\s*define\b", re.M)
+COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
+REACHES_ON = re.compile(r"^\s*#\s*(define|undef|pragma)\b", re.M)
 
 
 def included(source):
     text = source.read_text()
-    if MACRO.search(text):
-        sys.exit(f"{source}: a macro would reach the sources that are joined with it; put it into a header")
+    if found := REACHES_ON.search(COMMENT.sub("", text)):
+        sys.exit(f"{source}: #{found[1]} would reach the sources that are joined with it; put it into a header")
     for kind, name in INCLUDE.findall(text):
         beside = source.parent / name
         if kind == "<":

@@ -1,5 +1,5 @@
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
-#include <doctest/doctest.h>
+#define DOCTEST_CONFIG_IMPLEMENT
+#include "run_cases.hpp"
 
 #if defined(__SANITIZE_THREAD__)
 // Asio 1.81 counts the owners of an executor with a release and a fence, and the thread sanitizer
@@ -8,3 +8,5 @@ extern "C" const char* __tsan_default_suppressions() {
     return "race:boost::asio::execution::detail::shared_target_executor\n";
 }
 #endif
+
+int main(int count, char** arguments) { return paddock::test::run_cases(count, arguments); }
