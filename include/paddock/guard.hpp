@@ -220,9 +220,11 @@ public:
     ///
     /// Errors: `errc::lock_lost` when the hold was lost before (at once if its lease has ended);
     /// `errc::outcome_unknown` after two session timeouts without contact to the ensemble, counted
-    /// from when the client notices, which takes up to two thirds of one. In any case the client
-    /// repeats the delete until it is done or the session has ended; also while the ensemble
-    /// refuses it for lack of the right DELETE, which the log says. `errc::closed` or
+    /// from when the client notices, which takes up to two thirds of one; `zk_errc::no_auth`, at
+    /// once, when the access control list of the lock's directory denies the right DELETE: then
+    /// the node stays, others go on waiting, and the log names the path. In any case the client
+    /// repeats the delete until it is done or the session has ended, without the right after
+    /// pauses that grow from 1 s to a minute. `errc::closed` or
     /// `errc::auth_failed` when the client closes before: the locks end with its session.
     ///
     /// Cancellation safety: total and terminal; ends the wait, never the delete.

@@ -15,7 +15,7 @@ enum class outcome {
     lost,     ///< the connection was lost: the request may or may not have been executed
     not_sent, ///< certainly not executed; the lock repeats it on the next connection
     later,    ///< certainly not executed; the lock repeats it after a pause
-    rarely,   ///< fails until an administrator helps; the lock repeats it once a minute
+    rarely,   ///< fails until an administrator helps; the lock repeats it
     refused,  ///< will never succeed: the operation fails with the code
 };
 

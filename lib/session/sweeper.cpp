@@ -5,6 +5,7 @@
 #include "rules/paths.hpp"
 #include "session/listing.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -12,8 +13,8 @@ namespace paddock::detail {
 
 namespace {
 using namespace std::chrono_literals;
-constexpr auto soon = 200ms;             ///< after a temporary failure
-constexpr auto for_administrator = 1min; ///< after a failure that only an administrator can mend
+constexpr auto soon = 200ms;                           ///< after a temporary failure
+constexpr std::chrono::seconds longest_refusal = 1min; ///< between two tries without the right
 constexpr auto late = 1min; ///< by then the ensemble has executed a lost create, or never will
 constexpr std::size_t searches_at_once = 4; ///< because their answers may be long
 } // namespace
@@ -48,6 +49,8 @@ void sweeper::when_deleted(const std::string& path, unique_function<void(error_c
         gone({});
     else if (silent_)
         gone(errc::outcome_unknown);
+    else if (it->second.refusals > 0)
+        gone(zk_errc::no_auth);
     else
         it->second.waiting.push_back(std::move(gone));
 }
@@ -95,12 +98,7 @@ void sweeper::answered(const std::string& path, const native::reply& reply) {
         break;
     }
     case rules::outcome::rarely:
-        log_.write(trouble_kind::permission,
-                   "not allowed to delete " + path +
-                       ": the directory's ACL lacks DELETE; still trying, once a minute",
-                   env_.now());
-        job.retry = env_.now() + for_administrator;
-        arm();
+        refused(path);
         break;
     case rules::outcome::lost: // on_connected() sends it again
         job.repeated = true;
@@ -113,6 +111,20 @@ void sweeper::answered(const std::string& path, const native::reply& reply) {
         arm();
         break;
     }
+}
+
+/// An administrator can give the right back, so the delete goes on, but nobody waits for it.
+void sweeper::refused(const std::string& path) {
+    auto& job = removals_.at(path);
+    const auto pause = std::chrono::seconds(1 << std::min(job.refusals++, 6));
+    job.retry = env_.now() + std::min(pause, longest_refusal);
+    arm();
+    log_.write(trouble_kind::permission,
+               "not allowed to delete " + path +
+                   ": the access control list of its directory lacks DELETE; still trying",
+               env_.now());
+    for (auto& tell : std::exchange(job.waiting, {}))
+        tell(zk_errc::no_auth);
 }
 
 /// Others use the directory, or it must not be deleted: the node alone is.

@@ -51,7 +51,7 @@ public:
     /// Calls `gone` when the delete of this path is done, or the session has expired; at once if no
     /// delete is pending; with the reason when the client closes; with errc::node_deleted if
     /// another client was first; with errc::outcome_unknown after two session timeouts without
-    /// connection.
+    /// connection; with zk_errc::no_auth once the ensemble has refused the delete, which goes on.
     void when_deleted(const std::string& path, unique_function<void(error_code)> gone);
 
     /// A create in this directory was lost, and a server may still execute it. The sweeper searches
@@ -77,6 +77,7 @@ private:
         bool under_way = false;
         bool repeated = false;    ///< an answer was lost
         bool gone_before = false; ///< another client has deleted a node
+        int refusals = 0;         ///< for lack of the right
         std::optional<boot_clock::time_point> retry{};
         std::vector<unique_function<void(error_code)>> waiting{};
     };
@@ -93,6 +94,7 @@ private:
     void add(const std::string& path, removal job);
     void send(const std::string& path);
     void answered(const std::string& path, const native::reply& reply);
+    void refused(const std::string& path);
     void leave_directory(const std::string& path, int code);
     void search(const std::string& directory);
     void search_next();

@@ -67,10 +67,12 @@ struct session_stage {
         REQUIRE(core->state() == client_state::connected);
     }
     /// Lets time pass on a healthy connection.
-    void live(std::chrono::seconds time) {
-        for (; time.count() > 0; --time) {
+    void live(std::chrono::milliseconds time) {
+        while (time.count() > 0) {
+            const auto step = std::min<std::chrono::milliseconds>(time, std::chrono::seconds(1));
             c->last_heard = env->now();
-            env->advance(std::chrono::seconds(1));
+            env->advance(step);
+            time -= step;
         }
         REQUIRE(core->state() == client_state::connected);
     }
