@@ -51,8 +51,9 @@ enum class lease_proof {
 };
 
 /// The lease: the time until which this client's session, and so its holds, are certainly alive.
-/// While the client holds a lock it renews the lease by a read and a proof every 4/25 of the
-/// session timeout; a healthy lease has more than half of the session timeout left.
+/// While the client holds a lock it renews the lease by a proof every 4/25 of the session timeout,
+/// or `renew_every`; a healthy lease has more than half of the session timeout left. At least as
+/// many reads go along, which tell a silent server from a slow leader.
 struct lease_options {
     /// The ensemble's tickTime, if you know it. Zero: the client assumes at most a quarter of the
     /// session timeout, which is true with ZooKeeper's default minSessionTimeout for session
@@ -68,6 +69,10 @@ struct lease_options {
     /// stands for a quarter of the session timeout. At most 9/20 of the session timeout.
     std::chrono::milliseconds min_validity{0};
     lease_proof proof = lease_proof::write;
+    /// The time between two proofs while locks are held: longer costs the ensemble less. Zero
+    /// stands for 4/25 of the session timeout. At least 1/25 of it, and at most a quarter, so that
+    /// one lost answer and one reconnect cost no hold; less with a `margin` or a long `tick_time`.
+    std::chrono::milliseconds renew_every{0};
 };
 
 /// The options of a client.

@@ -4,19 +4,46 @@
 
 namespace paddock::rules {
 
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr boot_clock::duration longest_silence = 30s; ///< however long the timeout is
+
+boot_clock::duration usual_beat(boot_clock::duration timeout) noexcept { return timeout * 4 / 25; }
+
+boot_clock::duration gap_of(boot_clock::duration timeout, const lease_settings& settings) noexcept {
+    // A leader that is cut off from its followers answers syncs for longer than a tick.
+    const auto report_delay = settings.by_sync ? settings.tick * 3 / 2 : settings.tick;
+    return std::max(timeout / 4, report_delay) + timeout / 20;
+}
+
+} // namespace
+
+boot_clock::duration longest_renewal(boot_clock::duration timeout,
+                                     const lease_settings& settings) noexcept {
+    const auto beat = usual_beat(timeout);
+    const auto left = timeout - gap_of(timeout, settings) - beat - settings.margin - timeout / 20;
+    return std::max(std::min(left / 2, timeout / 4), beat);
+}
+
 lease_timing lease_timing_of(boot_clock::duration timeout,
                              const lease_settings& settings) noexcept {
     lease_timing t;
     t.timeout = timeout;
-    // A leader that is cut off from its followers answers syncs for longer than a tick.
-    const auto report_delay = settings.by_sync ? settings.tick * 3 / 2 : settings.tick;
-    t.gap = std::max(timeout / 4, report_delay) + timeout / 20;
+    t.gap = gap_of(timeout, settings);
     // Two beats are slightly longer than the usual gap, which leaves time for the answer. So each
     // proof counts from the last heartbeat but one, and more than half of the timeout remains.
-    t.beat = timeout * 4 / 25;
-    t.patience = timeout / 3;
+    const auto beat = usual_beat(timeout);
+    const auto renew = settings.renew > settings.renew.zero()
+                           ? std::min(settings.renew, longest_renewal(timeout, settings))
+                           : beat;
+    const auto longest_beat = std::min(beat, longest_silence);
+    t.beats_of_proof = static_cast<int>((renew + longest_beat - 1ns) / longest_beat);
+    t.beat = renew / t.beats_of_proof;
+    t.patience = std::min(timeout / 3, longest_silence);
     // Limits margin and least to what a healthy lease has left; more would prevent every grant.
-    const auto most = std::max(timeout - t.gap - 2 * t.beat, timeout / 50);
+    const auto most = std::max(timeout - t.gap - 2 * beat, timeout / 50);
     t.margin = std::min(settings.margin, most / 2);
     const auto least = settings.least > settings.least.zero() ? settings.least : timeout / 4;
     t.least = std::min(least, most - t.margin);

@@ -6,7 +6,7 @@
 
 namespace paddock::rules {
 
-/// The durations of a lease. All follow from the negotiated session timeout, and from the
+/// The durations of a lease. They follow from the negotiated session timeout, and from the
 /// ensemble's tickTime, if that is known.
 struct lease_timing {
     boot_clock::duration timeout{};
@@ -15,6 +15,7 @@ struct lease_timing {
     /// sent.
     boot_clock::duration gap{};
     boot_clock::duration beat{};     ///< between two heartbeats
+    int beats_of_proof = 1;          ///< one heartbeat in so many has a proof
     boot_clock::duration patience{}; ///< after which an unanswered read counts as a dead connection
     boot_clock::duration margin{};   ///< holds are given up this long before the lease lapses
     boot_clock::duration least{};    ///< the validity that a new hold needs
@@ -24,10 +25,16 @@ struct lease_settings {
     boot_clock::duration tick{};   ///< zero: not known
     boot_clock::duration margin{}; ///< as above
     boot_clock::duration least{};  ///< zero: a quarter of the timeout
+    boot_clock::duration renew{};  ///< between two proofs; zero: 4/25 of the timeout
     bool by_sync = false;          ///< proofs are syncs, which the leader answers without a quorum
 };
 
 lease_timing lease_timing_of(boot_clock::duration timeout, const lease_settings& settings) noexcept;
+
+/// The longest time between two proofs that leaves room in the lease for one lost answer and one
+/// reconnect (a twentieth of the timeout).
+boot_clock::duration longest_renewal(boot_clock::duration timeout,
+                                     const lease_settings& settings) noexcept;
 
 /// Computes until when a session is certainly alive, by the local clock.
 ///

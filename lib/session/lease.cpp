@@ -13,6 +13,7 @@ rules::lease_settings settings_of(const lease_options& o) {
     return {.tick = o.tick_time,
             .margin = o.margin,
             .least = o.min_validity,
+            .renew = o.renew_every,
             .by_sync = o.proof == lease_proof::sync};
 }
 
@@ -63,6 +64,7 @@ void lease::on_connected(bool new_session, boot_clock::time_point handshake,
     beat_ = parts_.env.make_timer();
     patience_ = parts_.env.make_timer();
     reading_ = false;
+    beats_ = 0;
     beat();
 }
 
@@ -138,15 +140,20 @@ void lease::call_waiting() {
         tell();
 }
 
-/// While the lease has users, or calls wait for it, a proof follows each read: the read shows
-/// whether the server or the leader does not answer. Otherwise any answered request is enough.
+/// While the lease has users, or calls wait for it, proofs renew it. With few proofs each second
+/// beat or more is a read alone. Else a read goes before each proof: it is answered whether there
+/// is a quorum or not, and so tells a silent server from a slow leader. Without users any answered
+/// request is enough.
 void lease::beat() {
     const auto now = parts_.env.now();
-    const auto every = clock_->timing().beat;
-    beat_->arm(now + every, [this] { beat(); });
+    const auto& timing = clock_->timing();
+    beat_->arm(now + timing.beat, [this] { beat(); });
     const bool needed = !users_.empty() || !waiting_.empty();
-    if (needed || now - last_touch_ >= every) read();
-    if (needed) prove(lapsed_ || !settings_.by_sync);
+    const bool proves = needed && (beats_++ % timing.beats_of_proof == 0 || !waiting_.empty());
+    const bool reads =
+        needed ? !proves || timing.beats_of_proof == 1 : now - last_touch_ >= timing.beat;
+    if (reads) read();
+    if (proves) prove(lapsed_ || !settings_.by_sync);
     if (waiting_.empty() || now - waiting_since_ < clock_->timing().timeout) return;
     waiting_since_ = now;
     parts_.log.write(
@@ -171,11 +178,11 @@ void lease::read() {
     patience_->arm(parts_.env.now() + timing.patience + jitter, [this] { lose_patience(); });
 }
 
-/// Another server may be faster. At most once per session timeout: when all servers are slow, the
-/// client must not keep reconnecting.
+/// Another server may be faster. At most once in three times the patience: when all servers are
+/// slow, the client must not keep reconnecting.
 void lease::lose_patience() {
     const auto now = parts_.env.now();
-    if (dropped_at_ && now - *dropped_at_ < clock_->timing().timeout) return;
+    if (dropped_at_ && now - *dropped_at_ < 3 * clock_->timing().patience) return;
     dropped_at_ = now;
     parts_.change_server();
 }

@@ -89,6 +89,7 @@ private:
     boot_clock::time_point waiting_since_{}; ///< since the last log line about it, if there was one
 
     boot_clock::time_point last_touch_{}; ///< when the newest of the answered requests was sent
+    int beats_ = 0;                       ///< of the present connection
     bool reading_ = false;
     std::uint64_t reads_ = 0; ///< the number of the last read; an answer to another one is late
     std::optional<boot_clock::time_point> dropped_at_;

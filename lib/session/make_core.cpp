@@ -1,6 +1,7 @@
 #include "session/make_core.hpp"
 
 #include "client/shutdown_service.hpp"
+#include "rules/lease_clock.hpp"
 #include "rules/paths.hpp"
 #include "rules/servers.hpp"
 #include "support/argument.hpp"
@@ -31,10 +32,21 @@ void check(const lease_options& lease, std::chrono::milliseconds session_timeout
     if (lease.min_validity < 0ms || lease.min_validity > longest)
         throw bad_argument("lease.min_validity",
                            "is negative, or longer than 9/20 of session_timeout");
-    if (lease.proof != lease_proof::sync) return;
-    if (lease.tick_time == 0ms || lease.tick_time * 3 / 2 > longest)
+    if (lease.proof == lease_proof::sync &&
+        (lease.tick_time == 0ms || lease.tick_time * 3 / 2 > longest))
         throw bad_argument("lease.tick_time",
                            "is needed for lease_proof::sync, up to 3/10 of session_timeout");
+    const rules::lease_settings settings{.tick = lease.tick_time,
+                                         .margin = lease.margin,
+                                         .by_sync = lease.proof == lease_proof::sync};
+    if (lease.renew_every < 0ms ||
+        (lease.renew_every > 0ms && lease.renew_every < session_timeout / 25))
+        throw bad_argument("lease.renew_every",
+                           "is negative, or shorter than 1/25 of session_timeout");
+    if (lease.renew_every > rules::longest_renewal(session_timeout, settings))
+        throw bad_argument("lease.renew_every",
+                           "leaves no time for a lost answer and a reconnect: at most a quarter of "
+                           "session_timeout, and less with a margin or a long tick_time");
 }
 
 void check(const client_options& options) {

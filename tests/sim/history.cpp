@@ -100,6 +100,8 @@ void history::add_process() {
         (4 + chance_.below(7));
     options.lease.tick_time = servers_.tick();
     if (chance_.one_in(4)) options.lease.margin = options.session_timeout / 8;
+    if (servers_.tick() * 5 <= options.session_timeout && sticky_chance_.one_in(2))
+        options.lease.renew_every = options.session_timeout / 5 - options.lease.margin / 2;
     options.root = root_;
     if (root_.size() > long_root) options.budgets.node_path_bytes = 1024;
     if (chance_.one_in(4))

@@ -56,6 +56,20 @@ TEST_CASE("a proof counts from the newest touch that was answered a gap before i
     }
 }
 
+TEST_CASE("the lease of a long session does not wait for hours to notice a silent server") {
+    for (const auto timeout : {std::chrono::seconds(1h), std::chrono::seconds(24h)}) {
+        const auto timing = lease_timing_of(timeout, {});
+        CHECK(timing.beat <= 30s);
+        CHECK(timing.patience == 30s);
+        const auto proofs = timing.beat * timing.beats_of_proof;
+        CHECK(proofs <= timeout * 4 / 25);
+        CHECK(proofs >= timeout * 4 / 25 - 1s);
+    }
+    const auto shortest = lease_timing_of(100ms, {});
+    CHECK(shortest.beat == 16ms);
+    CHECK(shortest.beats_of_proof == 1);
+}
+
 TEST_CASE("a handshake counts at once, because the leader itself takes part in it") {
     auto clock = clock_of(10s);
     clock.connected(start);

@@ -93,6 +93,72 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("with longer times between proofs a hold costs less") {
+    const auto requests_of = [](lease_options how) {
+        lease_stage s(with(how));
+        const auto held = s.hold();
+        const auto before = s.c->beats;
+        s.pass(90s);
+        CHECK(held->valid());
+        CHECK(s.left() > 3500ms);
+        return s.c->beats - before;
+    };
+    const auto usual = requests_of({});
+    CHECK(usual >= 122); // a read and a proof every 1.44 s
+    CHECK(usual <= 128);
+    const auto rare = requests_of({.renew_every = 2250ms});
+    CHECK(rare >= 78); // either every 1.125 s
+    CHECK(rare <= 82);
+}
+
+TEST_CASE("with the longest time between proofs one lost answer and one reconnect cost no hold") {
+    const std::vector<lease_options> all{
+        {.renew_every = 2250ms},
+        {.margin = 1s, .renew_every = 1700ms},
+        {.tick_time = 3s, .renew_every = 1880ms},
+        {.tick_time = 2s, .proof = lease_proof::sync, .renew_every = 1880ms}};
+    for (const auto& how : all) {
+        CAPTURE(how.renew_every.count());
+        // At every moment between two proofs: the answer of the next one is lost.
+        for (auto phase = 0ms; phase < 2500ms; phase += 50ms) {
+            CAPTURE(phase.count());
+            lease_stage s(with(how));
+            const auto held = s.hold();
+            s.pass(20s + phase);
+            s.c->answers_heartbeats = false;
+            s.pass(how.renew_every); // a proof was sent, and is not answered
+            s.c->hang_up();
+            s.c->answers_heartbeats = true;
+            s.env->advance(450ms); // the reconnect
+            REQUIRE(s.core->state() == client_state::connected);
+            CHECK(held->valid());
+            CHECK_FALSE(held->ended());
+            s.c->answers_heartbeats = false;
+            s.pass(9s); // a session timeout
+            CHECK_FALSE(held->valid());
+        }
+    }
+}
+
+TEST_CASE("a longer time between proofs than the lease has room for is refused") {
+    lease_options lease{.renew_every = 2251ms};
+    SUBCASE("longer than a quarter") {}
+    SUBCASE("with a margin") { lease = {.margin = 1s, .renew_every = 2000ms}; }
+    SUBCASE("with long ticks") { lease = {.tick_time = 4s, .renew_every = 1500ms}; }
+    SUBCASE("far too short") { lease.renew_every = 300ms; }
+    SUBCASE("negative") { lease.renew_every = -1ms; }
+    asio::io_context io;
+    auto options = with(lease);
+    options.session_timeout = 9s;
+    try {
+        client zk(io, "10.0.0.1", options);
+        FAIL("it is not refused");
+    } catch (const system_error& error) {
+        CHECK(error.code() == errc::bad_argument);
+        CHECK(std::string(error.what()).find("lease.renew_every") != std::string::npos);
+    }
+}
+
 TEST_CASE("after an idle minute the first write renews the lease for a new hold") {
     lease_stage s;
     s.pass(60s);
