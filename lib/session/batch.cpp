@@ -78,6 +78,17 @@ std::string_view directory_of(const request& what) noexcept {
     return {};
 }
 
+std::optional<std::string_view> place_of(const request& what) noexcept {
+    if (const auto* const creates = std::get_if<requests::create>(&what))
+        return creates->mergeable ? rules::parent(creates->path) : creates->path;
+    if (const auto* const gets = std::get_if<requests::get>(&what))
+        return rules::parent(gets->path);
+    if (const auto* const exists = std::get_if<requests::exists>(&what))
+        return rules::parent(exists->path);
+    const auto place = directory_of(what);
+    return place.empty() ? std::nullopt : std::optional(place);
+}
+
 bool with_directory(const request& what) noexcept {
     if (const auto* const creates = std::get_if<requests::create>(&what))
         return creates->with_directory;

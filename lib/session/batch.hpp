@@ -5,6 +5,7 @@
 #include "session/request.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <string_view>
 #include <unordered_set>
 #include <vector>
@@ -13,6 +14,9 @@ namespace paddock::detail {
 
 /// The directory of the node that a request creates or deletes, or that it lists; else empty.
 std::string_view directory_of(const request& what) noexcept;
+/// The directory that a request of locks reads or changes, if it is a single one: that of a node,
+/// or the one that it makes.
+std::optional<std::string_view> place_of(const request& what) noexcept;
 
 /// Whether the request creates or deletes a node's directory, too. Then it is sent as a batch even
 /// if it is alone.

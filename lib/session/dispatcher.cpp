@@ -1,6 +1,7 @@
 #include "session/dispatcher.hpp"
 
 #include "rules/outcome.hpp"
+#include "rules/paths.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -163,6 +164,7 @@ void dispatcher::send_lanes(when how) {
         return how == when::worthwhile && should_grow(which);
     };
     while (connection_ && sending_ && connection_->ready()) {
+        pass_held_back();
         if (waits(lane::urgent)) return; // nothing overtakes a delete
         if (!send_first(lane::urgent) &&
             !(window_open() && !waits(lane::lock_work) && send_first(lane::lock_work)) &&
@@ -177,6 +179,26 @@ bool dispatcher::would_overtake(const request& what) const {
     const auto* const one = std::get_if<requests::create>(&what);
     return one && (batched_.contains(one->path) ||
                    (one->mergeable && batched_.contains(directory_of(what))));
+}
+
+/// Brings the first request of locks to the front that has nothing to do with those that wait for
+/// the answer to a batch: they hold back no lock in another directory.
+void dispatcher::pass_held_back() {
+    auto& waiting = of(lane::lock_work).waiting;
+    if (waiting.empty() || !would_overtake(*waiting.front().what)) return;
+    std::unordered_set<std::string_view> held;
+    const auto end = std::min(waiting.size(), farthest_merged);
+    for (std::size_t i = 0; i < end; ++i) {
+        const auto place = place_of(*waiting[i].what);
+        if (!place) return;
+        if (would_overtake(*waiting[i].what) || held.contains(*place) ||
+            held.contains(rules::parent(*place))) {
+            held.insert(*place);
+            continue;
+        }
+        const auto at = waiting.begin() + static_cast<std::ptrdiff_t>(i);
+        return static_cast<void>(std::rotate(waiting.begin(), at, at + 1));
+    }
 }
 
 /// While two writes are under way, the next batch gets more nodes if it waits for an answer: unless

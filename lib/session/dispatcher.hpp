@@ -50,9 +50,9 @@ protected:
 ///
 /// A batch is executed as a whole or not at all. If the ensemble refuses one of its steps, that
 /// request gets the answer, and each of the others is sent again alone: until the answer no later
-/// create in their directories, nor of these, is sent. A missing directory is the answer for all
-/// its nodes. A listing of lock work that was sent behind the batch is sent again behind them,
-/// because it must show their nodes.
+/// create in their directories, nor of these, is sent, but what concerns other directories. A
+/// missing directory is the answer for all its nodes. A listing of lock work that was sent behind
+/// the batch is sent again behind them, because it must show their nodes.
 ///
 /// A request that was not sent is answered before the listeners learn of the next connection: then
 /// they send their requests again, so they must know by then which ones were not sent.
@@ -135,6 +135,7 @@ private:
     enum class when { now, worthwhile };
     void send_lanes(when how);
     bool would_overtake(const request& what) const;
+    void pass_held_back();
     bool should_grow(lane which) const;
     bool send_first(lane which);
     std::shared_ptr<const request> merge_waiting(lane which, queued_requests& parts);

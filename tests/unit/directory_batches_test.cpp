@@ -140,3 +140,26 @@ TEST_CASE("a directory is not created while a batch may have to repeat a node in
     s.answer(no_node, 0);
     CHECK(s.asked() == words{"create /a/1-", "create /a"});
 }
+
+TEST_CASE("a create that waits for a batch does not hold back locks in other directories") {
+    batch_stage s;
+    s.know({"/a", "/b", "/c"});
+    s.create("/a/x-");
+    s.create("/b/x-");
+    const auto batch = s.batch_of({"/a/x-", "/b/x-"}, "/a");
+    CHECK(s.asked() == words{batch});
+    s.create("/a/y-"); // behind the first in /a, if the batch is refused
+    s.list("/a");      // shows that node
+    s.submit(lane::lock_work, requests::create{"/b", {}, sequential});
+    s.submit(lane::lock_work, requests::exists{"/b/x-5"});
+    s.create("/c/x-");
+    s.list("/c");
+    CHECK(s.asked() == words{"create /c/x-", "children /c"});
+    SUBCASE("executed") { s.execute({"/a/x-5", "/b/x-9"}); }
+    SUBCASE("refused") {
+        s.answer(static_cast<int>(zk_errc::no_auth), 1);
+        CHECK(s.asked() == words{"create /a/x-"});
+        s.answer(); // that in /c: the next create no longer waits for company
+    }
+    CHECK(s.asked() == words{"create /a/y-", "children /a", "create /b", "exists /b/x-5"});
+}
