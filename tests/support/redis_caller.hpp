@@ -48,9 +48,8 @@ public:
         return redis::rules::read_answer((*this)(all));
     }
 
-private:
-    reply call(const std::string& command) {
-        boost::asio::write(socket_, boost::asio::buffer(command));
+    /// The next reply, or message of a channel.
+    reply read() {
         for (;;) {
             if (auto said = reader_.next()) return std::move(*said);
             if (!reader_.fault().empty()) throw std::runtime_error(reader_.fault());
@@ -58,6 +57,12 @@ private:
             const auto size = socket_.read_some(boost::asio::buffer(bytes));
             reader_.feed({bytes.data(), size});
         }
+    }
+
+private:
+    reply call(const std::string& command) {
+        boost::asio::write(socket_, boost::asio::buffer(command));
+        return read();
     }
 
     boost::asio::io_context io_;

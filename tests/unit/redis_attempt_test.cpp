@@ -191,7 +191,7 @@ pace::plan after(stepped_attempt& a, const std::vector<answer>& all, std::uint64
     for (std::size_t n = 0; n < all.size(); ++n)
         a.hear(static_cast<int>(n), all[n]);
     REQUIRE(a.now() == attempt::state::failed);
-    return pace(30s).after(a, 10ms, random);
+    return pace(30s).after(a, 10ms, true, random);
 }
 
 pace::plan after(const std::vector<answer>& all, std::uint64_t random = 0) {
@@ -238,7 +238,7 @@ TEST_CASE("after a split vote the pauses double, and one server is asked first")
         a.hear(0, said(kind::taken, 30s, lock_value(30s, "a")));
         a.hear(1, said(kind::taken, 30s, lock_value(30s, "b")));
         const auto most = std::min<boot_clock::duration>(10ms * (1 << std::min(n, 10)), 1s);
-        const auto plan = calls.after(a, 10ms, static_cast<std::uint64_t>(most.count()) - 1);
+        const auto plan = calls.after(a, 10ms, true, static_cast<std::uint64_t>(most.count()) - 1);
         CHECK(plan.one_first);
         CHECK(plan.sleep < most);
         longest = std::max(longest, plan.sleep);
@@ -249,7 +249,7 @@ TEST_CASE("after a split vote the pauses double, and one server is asked first")
     a.start();
     a.hear(0, said(kind::taken, 30s, lock_value(30s, "a")));
     a.hear(1, said(kind::taken, 30s, lock_value(30s, "b")));
-    CHECK(calls.after(a, 10ms, 1'000'000'000'019).sleep < 20ms);
+    CHECK(calls.after(a, 10ms, true, 1'000'000'000'019).sleep < 20ms);
 }
 
 TEST_CASE("a waiter that loses races to others asks later and later after a release") {
@@ -258,7 +258,7 @@ TEST_CASE("a waiter that loses races to others asks later and later after a rele
         stepped_attempt a(1);
         a.start();
         a.hear(0, said(kind::taken, 30s, lock_value(30s, "other")));
-        waiter.after(a, 10ms, 0);
+        waiter.after(a, 10ms, true, 0);
     };
     constexpr std::uint64_t last = (1ull << 40) - 1; // almost the whole of any time here
     lose();                                          // it did not know whether the lock was free
@@ -324,8 +324,10 @@ TEST_CASE("an administrator hears of a server that refuses, but not of a lock th
     CHECK(text_of(kind::young).find("no lock for 5 ms") != std::string::npos);
     CHECK_FALSE(text_of(kind::replica).empty());
     CHECK(text_of(kind::released).find("of a release: OOM") != std::string::npos);
+    CHECK(text_of(kind::gone).find("of a release: OOM") != std::string::npos);
     CHECK(complaint_about(said(kind::released)).empty());
+    CHECK(complaint_about(said(kind::gone)).empty());
     for (const auto good :
-         {kind::granted, kind::renewed, kind::set, kind::taken, kind::gone, kind::unknown_script})
+         {kind::granted, kind::renewed, kind::set, kind::taken, kind::unknown_script})
         CHECK(text_of(good).empty());
 }

@@ -24,6 +24,18 @@ void waste_yields(pace& one) {
     }
 }
 
+/// The key has this value. Returns how long to sleep.
+boot_clock::duration sleep_behind(pace& one, const std::string& holder, bool hears) {
+    redis::rules::attempt failed({true}, false, redis::rules::lock_timing(30s), 5s);
+    failed.start();
+    redis::rules::answer said;
+    said.what = redis::rules::answer::kind::taken;
+    said.left = 30s;
+    said.holder = holder;
+    failed.answered(0, said, boot_clock::time_point(1s), boot_clock::time_point(1s));
+    return one.after(failed, trip, hears, 0).sleep;
+}
+
 void be_refused(pace& one) {
     redis::rules::attempt failed({true}, false, redis::rules::lock_timing(30s), 5s);
     failed.start();
@@ -31,10 +43,30 @@ void be_refused(pace& one) {
     said.what = redis::rules::answer::kind::taken;
     said.left = 1s;
     failed.answered(0, said, boot_clock::time_point(1s), boot_clock::time_point(1s));
-    one.after(failed, trip, 0);
+    one.after(failed, trip, true, 0);
 }
 
 } // namespace
+
+TEST_CASE("who does not hear of releases asks once a second") {
+    pace one(30s);
+    const auto ours = redis::rules::lock_value(30s, "x");
+    CHECK(sleep_behind(one, ours, true) == 10s);
+    CHECK(sleep_behind(one, ours, false) == 1s);
+    CHECK(sleep_behind(one, "another program's", true) <= 1s);
+}
+
+TEST_CASE("behind a program that takes the lock again and again the looks come closer") {
+    pace one(30s);
+    CHECK(sleep_behind(one, "1", true) == 1s);
+    CHECK(sleep_behind(one, "1", true) == 1s); // one long hold
+    for (int n = 2; n < 6; ++n)
+        sleep_behind(one, std::to_string(n), true);
+    CHECK(sleep_behind(one, "6", true) == 20ms);
+    for (int n = 0; n < 10; ++n)
+        sleep_behind(one, "6", true); // a long one again
+    CHECK(sleep_behind(one, "6", true) == 1s);
+}
 
 TEST_CASE("rivals may ask first for an eighth of the hold, some round trips at least") {
     pace one(30s);

@@ -51,7 +51,8 @@ struct server_stage : redis::server_listener {
         env.run();
         for (const auto section : redis::rules::server_info::sections) {
             const std::string text =
-                section == "server" ? "redis_version:7\r\nrole:master\r\n" : "x\r\n";
+                section == "server" ? "redis_version:7\r\nrole:master\r\nrun_id:" + run_id + "\r\n"
+                                    : "x\r\n";
             network.say("$" + std::to_string(text.size()) + "\r\n" + text + "\r\n");
         }
         network.say("*0\r\n$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n");
@@ -71,6 +72,7 @@ struct server_stage : redis::server_listener {
     const redis::rules::server place{"10.0.0.1", 6379, {}, {}, 0};
     std::vector<boot_clock::time_point> ends;
     std::string reason;
+    std::string run_id = "one";
     int up = 0, subscribed = 0;
     std::optional<redis::server> subject;
     std::optional<redis::subscriptions> messages;
@@ -97,6 +99,7 @@ TEST_CASE_FIXTURE(server_stage, "the pauses between attempts grow, and are short
         least = 0s;
         most = 100ms;
     }
+    const bool lasted = lasts == 1s;
     while (!network.last().connected)
         env.advance(1ms);
     become_reachable();
@@ -105,10 +108,61 @@ TEST_CASE_FIXTURE(server_stage, "the pauses between attempts grow, and are short
     CHECK(subject->reachable());
     network.break_off();
     env.run();
+    CHECK(ends.size() == (lasted ? 15 : 16)); // an idle connection is opened again at once
+    if (lasted) network.accept(boost::asio::error::connection_refused);
+    env.run();
     CHECK(ends.size() == 16);
     const auto pause = next_pause();
     CHECK(pause >= least);
     CHECK(pause <= most);
+}
+
+TEST_CASE_FIXTURE(server_stage, "an idle connection that the server closes is no outage") {
+    subject.emplace(env, place, redis::rules::deployment{}, redis::connection_limits{}, *this);
+    become_reachable();
+    pass(1s);
+    network.taken();
+    network.break_off(); // its option `timeout` is 1
+    env.run();
+    std::vector<std::optional<redis::rules::answer>> said;
+    const auto call = [&] {
+        subject->call(redis::rules::script::release,
+                      redis::rules::release_words(redis::rules::lock_keys("a"), "value", true), {},
+                      [&](auto answer, auto) { said.push_back(std::move(answer)); });
+        env.run();
+    };
+    call();
+    CHECK(subject->reachable());
+    CHECK(ends.empty());
+    SUBCASE("it is back") {
+        become_reachable();
+        CHECK(up == 1); // which is nothing new
+        CHECK(network.taken().find("EVALSHA") != std::string::npos);
+        CHECK(said.empty());
+        network.say("*1\r\n$4\r\ngone\r\n");
+        env.run();
+        REQUIRE(said.size() == 1);
+        CHECK(said[0].has_value());
+    }
+    SUBCASE("another process is there") {
+        run_id = "another";
+        become_reachable();
+        env.run();
+        REQUIRE(said.size() == 1);
+        CHECK_FALSE(said[0].has_value());
+        CHECK(ends.size() == 1);
+        CHECK_FALSE(subject->reachable());
+    }
+    SUBCASE("it is away") {
+        network.accept(boost::asio::error::connection_refused);
+        env.run();
+        REQUIRE(said.size() == 1);
+        CHECK_FALSE(said[0].has_value());
+        CHECK(ends.size() == 1);
+        CHECK_FALSE(subject->reachable());
+        call();
+        CHECK(said.size() == 2);
+    }
 }
 
 TEST_CASE_FIXTURE(server_stage, "a budget that is too small for the scripts is said to be") {

@@ -180,6 +180,7 @@ void connection::end(ending how, const std::string& why) {
     stream_.reset();
     out_.clear();
     auto unanswered = std::exchange(open_, {});
+    ended_idle_ = unanswered.empty();
     const std::weak_ptr alive(alive_);
     user_.on_end(how, std::string(why)); // `why` may be ours
     for (auto& each : unanswered) {

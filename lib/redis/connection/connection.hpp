@@ -72,6 +72,9 @@ public:
     /// Ends the connection soon, for this reason; no reply is given to its command any more.
     void give_up(ending how, std::string why);
 
+    /// Whether it has ended, and no command was without its reply.
+    bool ended_idle() const noexcept { return ended_idle_; }
+
     bool is_open() const noexcept { return stage_ == stage::open && !given_up_; }
     /// How long a reply takes, PING's as well: of some replies rather the shortest than the
     /// average. Zero before the first.
@@ -129,6 +132,7 @@ private:
     std::size_t in_flight_ = 0; ///< bytes of the present write
     std::optional<reason> given_up_;
     bool flush_posted_ = false;
+    bool ended_idle_ = false;
     bool overdue_ = false; ///< the first reply is late; it may wait in the system's buffer
     time_point heard_{};   ///< the server has sent something
     boot_clock::duration round_trip_{};

@@ -56,6 +56,15 @@ void server::on_open() {
 }
 
 void server::on_end(ending how, const std::string& why) {
+    const bool healthy = reachable_ && env_.now() - reachable_since_ > connection::proof_time;
+    if (healthy && !resumes_ && how == ending::lost && connection_->ended_idle()) {
+        resumes_ = true;
+        resumed_run_id_ = info_.run_id;
+        timer_->arm(env_.now(), [this] { connect(); });
+        return;
+    }
+    resumes_ = false;
+    fail_waiting();
     if (std::exchange(reachable_, false) && env_.now() - reachable_since_ > connection::proof_time)
         delay_.reset();
     timer_->arm(env_.now() + delay_.next(env_), [this] { connect(); });
@@ -102,8 +111,10 @@ void server::on_info(const std::optional<rules::reply>& said, time_point sent, b
 void server::judge() {
     if (info_.is_loading)
         return connection_->give_up(ending::lost, "the server still loads its data");
+    const bool was_master = reachable_since_ != time_point{};
     if (const auto fault = rules::fault_of(info_); !fault.empty())
-        connection_->give_up(ending::refused, fault);
+        connection_->give_up(was_master && info_.role != "master" ? ending::lost : ending::refused,
+                             fault);
 }
 
 void server::ask_marker() {
@@ -133,10 +144,27 @@ void server::on_script(std::size_t which, const std::optional<rules::reply>& sai
     if (said->what != rules::reply::kind::text) return give_up("SCRIPT LOAD", *said);
     hashes_[which] = said->text;
     if (which + 1 < hashes_.size()) return;
+    if (std::exchange(resumes_, false)) return resume();
     reachable_ = true;
     reachable_since_ = env_.now();
     messages_.use_server(true);
     listener_.on_reachable();
+}
+
+/// Another process at the address is another server.
+void server::resume() {
+    reachable_since_ = env_.now();
+    if (info_.run_id != resumed_run_id_)
+        return connection_->give_up(ending::lost, "the server was started anew");
+    for (auto& one : std::exchange(waiting_, {}))
+        send(std::move(one));
+}
+
+void server::fail_waiting() {
+    for (auto& one : std::exchange(waiting_, {}))
+        env_.post([one = std::move(one), at = env_.now(), alive = std::weak_ptr(alive_)] {
+            if (!alive.expired()) one->done({}, at);
+        });
 }
 
 void server::give_up(const char* what, const rules::reply& said) {
@@ -150,7 +178,14 @@ void server::call(rules::script which, rules::call_words words,
                   unique_function<bool()> still_wanted, called done) {
     auto one = std::make_shared<pending_call>(
         pending_call{which, std::move(words), std::move(still_wanted), std::move(done)});
-    const auto& hash = hashes_[index_of(which)];
+    if (resumes_)
+        waiting_.push_back(std::move(one));
+    else
+        send(std::move(one));
+}
+
+void server::send(std::shared_ptr<pending_call> one) {
+    const auto& hash = hashes_[index_of(one->which)];
     const bool sent = reachable_ && connection_->send(command("EVALSHA", hash, one->words),
                                                       [this, one](const auto& said, time_point at) {
                                                           if (!said) return one->done({}, at);
@@ -178,7 +213,11 @@ void server::answered(std::shared_ptr<pending_call> one, const rules::reply& sai
             });
         if (sent_again) return;
     }
-    if (result.what == answer::kind::replica) ask_info(); // it was a master before
+    if (result.what == answer::kind::replica) { // it was a master before, and may be one soon
+        ask_info();
+        result.what = answer::kind::refused;
+        result.text = "it is no master any more";
+    }
     one->done(std::move(result), sent);
 }
 

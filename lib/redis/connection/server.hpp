@@ -11,13 +11,15 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace paddock::redis {
 
 /// One server, as one client uses it: a connection for scripts, and one for the messages of
 /// channels. Both are opened again when they end, after a pause that grows. Before scripts are
-/// called the server is asked whether it may be used. Strand only; every callback may destroy it,
-/// and none runs from within a method.
+/// called the server is asked whether it may be used. A server that closes an idle connection (its
+/// option `timeout`) stays reachable: the next one is opened at once, and calls wait for it. Strand
+/// only; every callback may destroy it, and none runs from within a method.
 class server final : connection::user {
 public:
     using time_point = boot_clock::time_point;
@@ -64,6 +66,9 @@ private:
     void load_scripts();
     void on_script(std::size_t which, const std::optional<rules::reply>& said);
     void give_up(const char* what, const rules::reply& said);
+    void resume();
+    void fail_waiting();
+    void send(std::shared_ptr<pending_call> one);
     void answered(std::shared_ptr<pending_call> one, const rules::reply& said, time_point sent);
 
     environment& env_;
@@ -80,7 +85,10 @@ private:
     std::array<std::string, rules::script_count> hashes_;
     backoff delay_{connection::longest_pause};
     time_point reachable_since_{};
-    std::unique_ptr<timer> timer_; ///< until the next attempt
+    bool resumes_ = false; ///< the server has closed an idle connection: another one is on its way
+    std::string resumed_run_id_;
+    std::vector<std::shared_ptr<pending_call>> waiting_; ///< for that connection
+    std::unique_ptr<timer> timer_;                       ///< until the next attempt
     std::unique_ptr<connection> connection_;
     subscriptions messages_;
     std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);

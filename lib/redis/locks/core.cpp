@@ -73,8 +73,10 @@ struct core::place final : server_listener {
     void on_subscription_refused(const std::string& channel, const std::string& fault) override {
         tell(trouble_kind::permission,
              "refuses a subscription to " + printable(channel) + ": " + fault);
+        if (const auto line = owner.line_listening_to(channel)) line->on_unsubscribed(index);
     }
     void on_messages_lost(const std::string& why) override {
+        owner.tell_lines([this](lock_line& one) { one.on_unsubscribed(index); });
         tell(trouble_kind::unreachable, "sends no messages: " + why);
     }
 

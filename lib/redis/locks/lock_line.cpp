@@ -21,6 +21,9 @@ using namespace std::chrono_literals;
 /// keys, and the clients that hear of it come first.
 constexpr int most_grants_in_a_row = 16;
 
+/// For an answer to a call that does not wait for the lock.
+constexpr auto longest_immediate = 900ms;
+
 /// A lock that is wanted again soon needs no new subscription, and remembers that others want it.
 constexpr auto line_rest = 5s;
 
@@ -36,7 +39,10 @@ std::string random_text(environment& env) {
 } // namespace
 
 lock_line::lock_line(core& client, const std::string& name)
-    : core_(client), keys_(name), pace_(client.timing().ttl) {}
+    : core_(client)
+    , keys_(name)
+    , pace_(client.timing().ttl)
+    , subscribed_(static_cast<std::size_t>(client.size())) {}
 
 void lock_line::arm(boot_clock::duration time, void (lock_line::*what)()) {
     if (!timer_) timer_ = core_.make_timer();
@@ -103,13 +109,21 @@ void lock_line::attempt_now() {
         arm(std::min<boot_clock::duration>(10 * core_.round_trip() + 10ms, timing.ttl / 10),
             &lock_line::on_slow_server);
     else
-        arm(timing.ttl / 2, &lock_line::on_slow_attempt);
+        arm(patience(), &lock_line::on_slow_attempt);
     carry_out(attempt_->start());
 }
 
 void lock_line::on_slow_server() {
-    arm(core_.timing().ttl / 2, &lock_line::on_slow_attempt);
+    arm(patience(), &lock_line::on_slow_attempt);
     carry_out(attempt_->hurry());
+}
+
+/// For how long an attempt waits for answers. Who does not want to wait for the lock does not wait
+/// long for servers that stand still, either.
+boot_clock::duration lock_line::patience() const {
+    const auto usual = core_.timing().ttl / 2;
+    const bool immediate = !calls_.empty() && calls_.begin()->second->immediate();
+    return immediate ? std::min<boot_clock::duration>(usual, longest_immediate) : usual;
 }
 
 void lock_line::on_slow_attempt() { give_up(); }
@@ -224,7 +238,7 @@ void lock_line::complain_about_endless_key() {
 
 void lock_line::refused() {
     grants_in_a_row_ = 0;
-    const auto plan = pace_.after(*attempt_, core_.round_trip(), core_.env().random());
+    const auto plan = pace_.after(*attempt_, core_.round_trip(), hears(), core_.env().random());
     one_first_next_ = plan.one_first;
     if (calls_.empty()) return settle(); // given up: what has no answer yet is no obstacle
     obstacle_ = core_.obstacle_in(attempt_->refusals());
@@ -263,6 +277,7 @@ void lock_line::fail_all(error_code why) {
 
 void lock_line::sleep(boot_clock::duration time, stage how) {
     stage_ = how;
+    sleeps_until_ = core_.now() + time;
     arm(time, &lock_line::on_slept);
 }
 
@@ -287,7 +302,21 @@ void lock_line::on_message(int server, const std::string& value) {
     if (stage_ == stage::yielding) wake(true); // another client has had it
 }
 
+/// The keys of a hold are on a quorum, one of which then tells of the release.
+bool lock_line::hears() const {
+    return std::count(subscribed_.begin(), subscribed_.end(), true) >= core_.quorum();
+}
+
+/// The release may be missed from now on, so the next attempt does not wait for it.
+void lock_line::on_unsubscribed(int server) {
+    subscribed_[static_cast<std::size_t>(server)] = false;
+    const bool long_sleep =
+        stage_ == stage::sleeping && sleeps_until_ > core_.now() + rules::pace::longest_sleep;
+    if (long_sleep && !hears()) sleep(rules::pace::longest_sleep, stage::sleeping);
+}
+
 void lock_line::on_subscribed(int server) {
+    subscribed_[static_cast<std::size_t>(server)] = true;
     if (stage_ == stage::attempting) heard_[static_cast<std::size_t>(server)] = true;
     if (stage_ == stage::sleeping) wake(true);
 }
@@ -375,6 +404,7 @@ void lock_line::settle() {
 void lock_line::on_unused() {
     if (!calls_.empty() || stage_ != stage::idle) return;
     if (std::exchange(listens_, false)) core_.stop_listening(keys_);
+    subscribed_.assign(subscribed_.size(), false);
     others_listen_ = false;
     settle();
 }

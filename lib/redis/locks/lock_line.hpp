@@ -45,6 +45,8 @@ public:
     void on_message(int server, const std::string& value);
     /// From now on there are messages; the lock may have been released before.
     void on_subscribed(int server);
+    /// From now on there are none.
+    void on_unsubscribed(int server);
     void on_reachable(int server);
     /// A server must not be used; perhaps too few are left.
     void on_refused();
@@ -94,6 +96,8 @@ private:
     void listen();
     void settle();
     void arm(boot_clock::duration time, void (lock_line::*what)());
+    bool hears() const;
+    boot_clock::duration patience() const;
     void on_slow_server();
     void on_slow_attempt();
     void on_slept();
@@ -113,7 +117,9 @@ private:
     std::uint64_t attempts_ = 0; ///< the number of this attempt
     std::string value_;          ///< of this attempt
     std::string released_;       ///< the value of our latest release
-    std::vector<bool> heard_;    ///< the servers that told of a release during this attempt
+    time_point sleeps_until_{};
+    std::vector<bool> subscribed_; ///< the servers whose messages arrive
+    std::vector<bool> heard_;      ///< the servers that told of a release during this attempt
     bool one_first_next_ = false;
     bool listens_ = false;
     bool endless_key_told_ = false;

@@ -61,6 +61,7 @@ std::string complaint_about(const answer& said) {
     case kind::replica:
         return "is no master";
     case kind::released:
+    case kind::gone:
         if (said.text.empty()) return {};
         return "does not tell the clients that wait of a release: " + said.text;
     default:

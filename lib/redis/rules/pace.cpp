@@ -16,6 +16,7 @@ constexpr int longest_race = 3;
 constexpr std::chrono::milliseconds shortest_round_trip{1};
 constexpr std::chrono::microseconds shortest_race{100};
 constexpr std::chrono::milliseconds shortest_yield{10};
+constexpr std::chrono::milliseconds shortest_silent_sleep{20};
 constexpr std::chrono::milliseconds longest_part{250};
 constexpr int part_for_rivals = 8;
 constexpr int enough_unused_yields = 4;
@@ -46,20 +47,32 @@ duration until_of_age(const attempt& failed) {
 } // namespace
 
 /// Until fewer than `needed` of these keys are left. The release of a key that has this library's
-/// form will be heard, unless it belongs to an attempt that fails: one of several keys may do so.
+/// form can be heard, unless it belongs to an attempt that fails: one of several keys may do so.
 duration pace::sleep_behind(const std::vector<const answer*>& same, std::size_t needed,
-                            bool is_lock) const {
+                            bool is_heard) {
     std::vector<duration> ends;
     ends.reserve(same.size());
     for (const auto* one : same)
         ends.push_back(one->left.count() < 0 ? duration::max() : one->left);
     const auto decisive = ends.end() - static_cast<std::ptrdiff_t>(needed);
     std::nth_element(ends.begin(), decisive, ends.end());
-    const bool heard = is_lock && is_lock_value(same.front()->holder);
-    return std::min(*decisive, heard ? ttl_ / 3 : duration(longest_sleep));
+    const auto& holder = same.front()->holder;
+    const bool heard = is_heard && is_lock_value(holder);
+    return std::min(*decisive, heard ? ttl_ / 3 : sleep_behind_silent(holder));
 }
 
-pace::plan pace::after(const attempt& failed, duration round_trip, std::uint64_t random) {
+/// A key that has another value than at the last look was free in between: who takes a lock again
+/// and again leaves it free for moments only, so the looks must come closer.
+duration pace::sleep_behind_silent(const std::string& holder) {
+    const bool changed = !silent_holder_.empty() && holder != silent_holder_;
+    silent_holder_ = holder;
+    silent_sleep_ = changed ? std::max<duration>(silent_sleep_ / 4, shortest_silent_sleep)
+                            : std::min<duration>(silent_sleep_ * 2, longest_sleep);
+    return silent_sleep_;
+}
+
+pace::plan pace::after(const attempt& failed, duration round_trip, bool hears,
+                       std::uint64_t random) {
     const auto trip = std::max<duration>(round_trip, shortest_round_trip);
     const auto quorum = static_cast<std::size_t>(failed.quorum());
     const auto needed = failed.first_is_taken() ? 1 : quorum;
@@ -69,7 +82,8 @@ pace::plan pace::after(const attempt& failed, duration round_trip, std::uint64_t
         if (keys.size() >= needed) {
             splits_ = 0;
             if (std::exchange(races_, false)) lost_races_ = std::min(lost_races_ + 1, longest_race);
-            return {sleep_behind(keys, needed, keys.size() >= quorum) + part_of(2 * trip, random),
+            return {sleep_behind(keys, needed, hears && keys.size() >= quorum) +
+                        part_of(2 * trip, random),
                     false};
         }
     if (const auto young = until_of_age(failed); young != duration::max())
@@ -87,6 +101,7 @@ duration pace::after_message(duration round_trip, std::uint64_t random) {
 
 void pace::granted() noexcept {
     splits_ = lost_races_ = 0;
+    silent_holder_.clear();
     if (std::exchange(has_yielded_, false))
         unused_yields_ = std::min(unused_yields_ + 1, enough_unused_yields);
 }

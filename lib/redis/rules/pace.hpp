@@ -3,6 +3,7 @@
 #include "redis/rules/attempt.hpp"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace paddock::redis::rules {
@@ -25,8 +26,10 @@ public:
 
     explicit pace(boot_clock::duration ttl) : ttl_(ttl) {}
 
-    /// After an attempt has failed. `round_trip` is how long an answer takes, `random` any number.
-    plan after(const attempt& failed, boot_clock::duration round_trip, std::uint64_t random);
+    /// After an attempt has failed. `round_trip` is how long an answer takes, `hears` whether this
+    /// client will hear of releases, `random` any number.
+    plan after(const attempt& failed, boot_clock::duration round_trip, bool hears,
+               std::uint64_t random);
     /// After a message of a release: how long to wait before the next attempt. The first one is
     /// made at once; those who lost such races to others wait for longer and longer, up to a random
     /// time, so that a crowd does not ask all at once.
@@ -44,9 +47,12 @@ public:
 
 private:
     boot_clock::duration sleep_behind(const std::vector<const answer*>& same, std::size_t needed,
-                                      bool is_lock) const;
+                                      bool is_heard);
+    boot_clock::duration sleep_behind_silent(const std::string& holder);
 
     boot_clock::duration ttl_;
+    std::string silent_holder_; ///< the value of a key whose release will not be heard
+    boot_clock::duration silent_sleep_ = longest_sleep;
     int splits_ = 0;              ///< in a row
     int lost_races_ = 0;          ///< since the latest grant
     bool races_ = false;          ///< the attempt follows a message

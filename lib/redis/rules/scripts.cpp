@@ -114,14 +114,21 @@ end
 return {done, clock, digits(young)}
 )";
 
-/// A counter that is gone stays so. The space can be missing: then the next script is slower.
+/// A counter that is gone stays so. The space can be missing: then the next script is slower. Who
+/// waits is told as well if the key has expired, or was deleted, and nobody has the lock yet.
 constexpr std::string_view release = R"(
-if redis.pcall('GET', KEYS[1]) ~= ARGV[1] then return {'gone'} end
-redis.call('DEL', KEYS[1])
-if redis.pcall('APPEND', KEYS[2], ' ') == 1 then redis.call('DEL', KEYS[2]) end
+local holder = redis.pcall('GET', KEYS[1])
+local done = 'gone'
+if holder == ARGV[1] then
+  redis.call('DEL', KEYS[1])
+  if redis.pcall('APPEND', KEYS[2], ' ') == 1 then redis.call('DEL', KEYS[2]) end
+  done = 'released'
+elseif holder then
+  return {'gone'}
+end
 local told = ARGV[2] ~= '' and redis.pcall('PUBLISH', ARGV[2], ARGV[1])
-if type(told) == 'table' then return {'released', told.err} end
-return {'released', '', tostring(told or 0)}
+if type(told) == 'table' then return {done, told.err} end
+return {done, '', tostring(told or 0)}
 )";
 
 constexpr std::string_view marker = "paddock:server";
@@ -208,10 +215,9 @@ bool read_details(const reply& said, answer& out) {
     using kind = answer::kind;
     switch (out.what) {
     case kind::released:
+    case kind::gone:
         out.text = text_in(said, 1);
         out.listeners = number_in(said, 2, 0).value_or(0);
-        return true;
-    case kind::gone:
         return true;
     case kind::mismatch:
         out.text = terms_in_marker(text_in(said, 2), text_in(said, 3));

@@ -73,7 +73,7 @@ struct answer {
         taken,    ///< the key has another value: `left`, `holder`
         young,    ///< the server may have lost its data, and sets nothing: `left`
         released, ///< the key had our value, and is deleted; `text`: why no client was told
-        gone,     ///< the key does not have our value
+        gone,     ///< the key does not have our value; `text` as above
         replica,  ///< the server is no master
         mismatch, ///< the clients of this server use another deployment: `text`
         refused,  ///< an error, such as LOADING, OOM, MISCONF: `text`

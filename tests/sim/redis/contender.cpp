@@ -103,7 +103,7 @@ void redis_contender::conclude() {
     ++step_;
     state_ = state::sleeping;
     round_trip_ = now() - asked_;
-    const auto plan = pace_.after(*attempt_, round_trip_, world_.chance.next());
+    const auto plan = pace_.after(*attempt_, round_trip_, true, world_.chance.next());
     one_first_next_ = plan.one_first;
     later(plan.sleep, &redis_contender::slept);
 }

@@ -129,6 +129,10 @@ redis_model::answer redis_model::renew(time_point now, const terms& call, std::i
     return out;
 }
 
+bool redis_model::is_held(time_point now, const std::string& lock) {
+    return has_key(now, data_.locks[lock]);
+}
+
 redis_model::answer redis_model::release(time_point now, const std::string& value,
                                          const std::string& lock) {
     answer out;

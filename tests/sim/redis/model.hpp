@@ -49,6 +49,7 @@ public:
     answer acquire(time_point now, const terms& call);
     answer renew(time_point now, const terms& call, std::int64_t token);
     answer release(time_point now, const std::string& value, const std::string& lock = {});
+    bool is_held(time_point now, const std::string& lock);
 
     /// All data is lost: a restart without a snapshot, FLUSHALL, another master.
     void forget() { data_ = {}; }

@@ -177,8 +177,10 @@ std::string redis_server::call(peer& by, std::size_t which, const words& command
         said = model_.release(now(), word(2), word(0));
         note(word(0), "release", word(2), said);
         by.released.insert(word(2));
-        if (said.what != kind::released || word(3).empty()) return said_as_reply(said);
-        return list({"released", "", std::to_string(publish(word(3), word(2)))});
+        const bool is_free = said.what == kind::released || !model_.is_held(now(), word(0));
+        if (!is_free || word(3).empty()) return said_as_reply(said);
+        return list({said.what == kind::released ? "released" : "gone", "",
+                     std::to_string(publish(word(3), word(2)))});
     }
     must(!by.released.contains(word(3)), "the key of " + word(0) + " is set again with " + word(3) +
                                              ", behind its release on the same connection");
