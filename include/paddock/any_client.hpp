@@ -37,10 +37,22 @@ public:
     virtual void close(handler done) = 0;
 };
 
+/// The options that all systems have in common, and those of one that code for any system may have
+/// to set. What is zero, empty or false is left as the system has it.
+struct any_client_options {
+    /// Until when a lock stays with a client that is dead: the session timeout of ZooKeeper, the
+    /// `ttl` on Redis.
+    std::chrono::milliseconds timeout{0};
+    /// redis::client_options::trust_new_servers: the servers were just set up, or it is a test.
+    bool trust_new_servers = false;
+    /// As client_options::log.
+    std::function<void(std::string_view)> log{};
+};
+
 /// Makes the system that a URL names; throws `system_error` with `errc::bad_argument` for a URL
 /// that is not acceptable.
-using open_system = std::function<std::shared_ptr<lock_system>(asio::any_io_executor executor,
-                                                               std::string_view url)>;
+using open_system = std::function<std::shared_ptr<lock_system>(
+    asio::any_io_executor executor, std::string_view url, const any_client_options& options)>;
 
 /// From now on any_client passes URLs with this scheme (`mem` for `mem://…`) to `open`. The
 /// function replaces an earlier one; it may be called on any thread, and several threads may call
@@ -53,14 +65,13 @@ using open_system = std::function<std::shared_ptr<lock_system>(asio::any_io_exec
 
 /// A client of the system that a URL names, for code that reads the URL from its configuration:
 ///
-///     zk://zk1:2181,zk2:2181/app       paddock::client, with its default options
-///     redis://10.0.0.1:6379            redis::client, with its default options (Meson feature
-///                                      `redis`)
+///     zk://zk1:2181,zk2:2181/app       paddock::client
+///     redis://10.0.0.1:6379            redis::client (Meson feature `redis`)
 ///     and those of register_scheme()
 ///
-/// any_mutex says what differs. A URL has no options: for others than the default ones, make a
-/// client of the system yourself; its mutexes convert to any_mutex. Or register a lock_system that
-/// makes them, also for `redis` or `zk` instead of the library's own.
+/// any_mutex says what differs. For options that any_client_options lacks, make a client of the
+/// system yourself; its mutexes convert to any_mutex. Or register a lock_system that makes them,
+/// also for `redis` or `zk` instead of the library's own.
 ///
 /// Executor, lifetime, thread safety: as paddock::client.
 class any_client {
@@ -68,9 +79,15 @@ public:
     /// Creates a client; does no I/O.
     ///
     /// Errors: throws `system_error` with `errc::bad_argument` for a URL without a scheme, with one
-    /// that is not known, or that its system does not accept, and for an empty executor.
+    /// that is not known, or that its system does not accept, for an option that it does not
+    /// accept, and for an empty executor.
+    any_client(asio::any_io_executor executor, std::string_view url, any_client_options options);
+    /// As above, with the default options.
     any_client(asio::any_io_executor executor, std::string_view url);
     /// As above, with the executor of an execution context (`asio::io_context`, …).
+    template <detail::has_executor Context>
+    any_client(Context& context, std::string_view url, any_client_options options)
+        : any_client(context.get_executor(), url, std::move(options)) {}
     template <detail::has_executor Context>
     any_client(Context& context, std::string_view url) : any_client(context.get_executor(), url) {}
 

@@ -51,7 +51,8 @@ bool is_scheme(std::string_view text) {
 }
 
 /// Does not quote the URL, which may have a password in it.
-std::shared_ptr<lock_system> open(const asio::any_io_executor& executor, std::string_view url) {
+std::shared_ptr<lock_system> open(const asio::any_io_executor& executor, std::string_view url,
+                                  const any_client_options& options) {
     const auto end = url.find("://");
     std::string scheme(url.substr(0, end));
     std::transform(
@@ -61,7 +62,9 @@ std::shared_ptr<lock_system> open(const asio::any_io_executor& executor, std::st
         throw bad_argument("url", "does not begin with a scheme, such as zk:// or redis://");
     const auto make = known_schemes().find(scheme);
     if (!make) throw bad_argument("url", "has the scheme '" + scheme + "', which is not known");
-    auto made = make(checked(executor), url);
+    if (options.timeout < std::chrono::milliseconds(0))
+        throw bad_argument("any_client_options::timeout", "is negative");
+    auto made = make(checked(executor), url, options);
     if (!made) throw bad_argument("url", "is not accepted by the system of its scheme");
     return made;
 }
@@ -81,8 +84,12 @@ void register_scheme(std::string scheme, open_system open) {
     known_schemes().add(std::move(scheme), std::move(open));
 }
 
+any_client::any_client(asio::any_io_executor executor, std::string_view url,
+                       any_client_options options)
+    : system_(open(executor, url, options)) {}
+
 any_client::any_client(asio::any_io_executor executor, std::string_view url)
-    : system_(open(executor, url)) {}
+    : any_client(std::move(executor), url, any_client_options()) {}
 
 any_client::executor_type any_client::get_executor() const noexcept {
     return system_ ? system_->get_executor() : executor_type();

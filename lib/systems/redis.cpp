@@ -4,6 +4,7 @@
 #include <paddock/redis/lock_family.hpp>
 #include <paddock/redis/mutex.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -22,10 +23,16 @@ struct separate_family : redis::lock_family {
 } // namespace
 
 open_system redis_system() {
-    return [](asio::any_io_executor executor, std::string_view url) {
+    return [](asio::any_io_executor executor, std::string_view url,
+              const any_client_options& options) {
+        redis::client_options how;
+        if (options.timeout.count() > 0) how.ttl = options.timeout;
+        how.max_ttl = std::max(how.max_ttl, how.ttl);
+        how.trust_new_servers = options.trust_new_servers;
+        how.log = options.log;
         return std::make_shared<
             client_system<in_redis_file, redis::client, redis::mutex, separate_family>>(
-            redis::client(std::move(executor), url));
+            redis::client(std::move(executor), url, std::move(how)));
     };
 }
 

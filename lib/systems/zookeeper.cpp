@@ -14,10 +14,14 @@ struct in_zookeeper_file {};
 } // namespace
 
 open_system zookeeper_system() {
-    return [](asio::any_io_executor executor, std::string_view url) {
+    return [](asio::any_io_executor executor, std::string_view url,
+              const any_client_options& options) {
+        client_options how;
+        if (options.timeout.count() > 0) how.session_timeout = options.timeout;
+        how.log = options.log;
         constexpr std::string_view scheme = "zk://";
         return std::make_shared<client_system<in_zookeeper_file, client, mutex, lock_family>>(
-            client(std::move(executor), url.substr(scheme.size())));
+            client(std::move(executor), url.substr(scheme.size()), std::move(how)));
     };
 }
 

@@ -135,20 +135,55 @@ CO_TEST("a library registers a system of its own") {
         redis::client& client;
     };
     std::string seen;
-    register_scheme("test+one", [&](asio::any_io_executor, std::string_view url) {
+    register_scheme("test+one", [&](asio::any_io_executor, std::string_view url,
+                                    const any_client_options& options) {
         seen = url;
+        CHECK(options.timeout == 3s);
         return std::make_shared<one_client>(s.client);
     });
-    any_client system(executor, "test+one://x?y=1");
+    const any_client_options options{.timeout = 3s};
+    any_client system(executor, "test+one://x?y=1", options);
     CHECK(seen == "test+one://x?y=1");
     const auto lock = system.mutex(s.name);
     auto held = co_await lock.lock();
     CHECK(held.valid());
-    register_scheme("test+one", [](asio::any_io_executor, std::string_view) { return nullptr; });
+    register_scheme("test+one", [](auto&&...) { return nullptr; });
     CHECK(has(text_of_refusal("test+one://"), "url is not accepted"));
     any_client moved = std::move(system);
     CHECK_THROWS_AS(system.mutex("a"), system_error);
     co_await moved.close();
+}
+
+CO_TEST("the options of both systems are those that any_client got") {
+    redis_scene s(executor);
+    for (const auto& url : urls(s)) {
+        any_client_options options{.timeout = 4s};
+        std::vector<std::string> log;
+        options.log = [&](std::string_view what) { log.emplace_back(what); };
+        any_client system(executor, url, options);
+        const auto lock = system.mutex(fresh_root() + "/lock");
+        auto held = co_await lock.lock();
+        const auto left = held.valid_until() - boot_clock::now();
+        CHECK(left <= 4s);
+        co_await held.unlock();
+        co_await system.close();
+    }
+    std::vector<std::string> log;
+    any_client_options options{.timeout = 4s};
+    options.log = [&](std::string_view what) { log.emplace_back(what); };
+    for (const std::string url : {"zk://127.0.0.1:1", "redis://127.0.0.1:1"}) {
+        log.clear();
+        any_client system(executor, url, options);
+        const auto late = start<>([&](auto token) { system.connect_for(1s, std::move(token)); });
+        co_await finished(late);
+        CHECK_FALSE(log.empty());
+        co_await system.close();
+    }
+    for (const std::string url : {"zk://127.0.0.1:1", "redis://127.0.0.1:1"})
+        for (const auto timeout : {-1s, std::chrono::seconds(25h)}) {
+            options.timeout = timeout;
+            CHECK_THROWS_AS(any_client(executor, url, options), system_error);
+        }
 }
 
 TEST_CASE("a URL that is not acceptable is refused, without the password in it") {
@@ -160,7 +195,7 @@ TEST_CASE("a URL that is not acceptable is refused, without the password in it")
     CHECK(has(text_of_refusal("zk://"), "servers"));
     CHECK(has(text_of_refusal("redis://"), "url"));
     CHECK(has(text_of_refusal("Redis://host?ttl=1s"), "url has a '?'")); // the scheme is known
-    const open_system none = [](asio::any_io_executor, std::string_view) { return nullptr; };
+    const open_system none = [](auto&&...) { return nullptr; };
     CHECK_THROWS_AS(register_scheme("9p", none), system_error);
     CHECK_THROWS_AS(register_scheme("Zk", none), system_error);
     CHECK_THROWS_AS(register_scheme("x", {}), system_error);

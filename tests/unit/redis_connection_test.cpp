@@ -248,3 +248,11 @@ TEST_CASE_FIXTURE(stage, "a reply to a command that is not sent yet is none") {
     env.run();
     CHECK(reason == "the server has sent a reply to no command");
 }
+
+TEST_CASE_FIXTURE(stage, "a server that takes TLS connections only is named as such") {
+    open();
+    CHECK(send("x"));
+    network.say(std::string_view("\x15\x03\x01\x00\x02\x02\x46", 7));
+    env.run();
+    CHECK(reason == "the server takes TLS connections only (its tls-port)");
+}

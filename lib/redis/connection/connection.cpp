@@ -93,6 +93,11 @@ void connection::write() {
     if (done) in_flight_ = 0;
 }
 
+/// RFC 8446, 5.1: a record of the type alert.
+bool connection::is_tls_alert(std::string_view bytes) noexcept {
+    return bytes.size() > 2 && bytes[0] == 0x15 && bytes[1] == 0x03;
+}
+
 void connection::read() {
     stream_->read_some([this](error_code error, std::string_view bytes) { on_read(error, bytes); });
 }
@@ -110,7 +115,9 @@ void connection::on_read(const error_code& error, std::string_view bytes) {
         if (given_up_) return end(given_up_->how, given_up_->why);
     }
     if (!reader_.fault().empty())
-        return end(ending::lost, "the server has sent " + reader_.fault());
+        return end(ending::lost, is_tls_alert(bytes)
+                                     ? "the server takes TLS connections only (its tls-port)"
+                                     : "the server has sent " + reader_.fault());
     watch_time();
     read();
 }

@@ -105,6 +105,7 @@ private:
     void write();
     void read();
     void on_read(const boost::system::error_code& error, std::string_view bytes);
+    static bool is_tls_alert(std::string_view bytes) noexcept;
     bool is_message(const rules::reply& said) const;
     void deliver(rules::reply said);
     void measure(boot_clock::duration sample);
