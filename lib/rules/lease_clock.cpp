@@ -23,7 +23,7 @@ boot_clock::duration gap_of(boot_clock::duration timeout, const lease_settings& 
 boot_clock::duration longest_renewal(boot_clock::duration timeout,
                                      const lease_settings& settings) noexcept {
     const auto beat = usual_beat(timeout);
-    const auto left = timeout - gap_of(timeout, settings) - beat - settings.margin - timeout / 20;
+    const auto left = timeout - gap_of(timeout, settings) - beat - settings.margin - timeout / 25;
     return std::max(std::min(left / 2, timeout / 4), beat);
 }
 

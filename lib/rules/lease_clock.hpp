@@ -32,7 +32,7 @@ struct lease_settings {
 lease_timing lease_timing_of(boot_clock::duration timeout, const lease_settings& settings) noexcept;
 
 /// The longest time between two proofs that leaves room in the lease for one lost answer and one
-/// reconnect (a twentieth of the timeout).
+/// reconnect (1/25 of the timeout).
 boot_clock::duration longest_renewal(boot_clock::duration timeout,
                                      const lease_settings& settings) noexcept;
 

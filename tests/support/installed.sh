@@ -31,10 +31,11 @@ use_installed() { # folder
   description=$(find "$1" -name paddock.pc)
   [ -n "$description" ] || { echo "paddock.pc was not installed"; return 1; }
   libraries=$(dirname "$(dirname "$description")")
-  prefix=$(sed -n 's/^prefix=//p' "$description")
+  prefix=${libraries%/lib*}
+  prefix=${prefix#"$1"}
   version=$(sed -n 's/^Version: //p' "$description")
-  flags=$(PKG_CONFIG_PATH=$libraries/pkgconfig pkg-config --define-variable=prefix="$1$prefix" \
-    --cflags --libs paddock)
+  # It was installed for another place: the file finds its own.
+  flags=$(PKG_CONFIG_PATH=$libraries/pkgconfig pkg-config --cflags --libs paddock)
 }
 
 use_shared() {

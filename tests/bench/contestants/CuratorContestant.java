@@ -168,6 +168,58 @@ public final class CuratorContestant {
         leader.close();
     }
 
+    /** Clients that hold a lock each, wait for one, or do nothing. */
+    private void rest(String servers) throws Exception {
+        final String what = given.get("what");
+        final List<CuratorFramework> clients = new ArrayList<>();
+        final List<InterProcessMutex> holds = new ArrayList<>();
+        final List<Thread> waiters = new ArrayList<>();
+        for (int i = 0; i < contenders; ++i) {
+            final CuratorFramework own = connect(servers);
+            clients.add(own);
+            if (what.equals("idle")) {
+                continue;
+            }
+            final String lock = path + "-" + i;
+            final InterProcessMutex held =
+                new InterProcessMutex(what.equals("hold") ? own : client, lock);
+            held.acquire();
+            holds.add(held);
+            if (what.equals("hold")) {
+                continue;
+            }
+            final InterProcessMutex wanted = new InterProcessMutex(own, lock);
+            waiters.add(start(() -> {
+                wanted.acquire();
+                wanted.release();
+            }));
+            while (client.checkExists().forPath(lock).getNumChildren() < 2) {
+                Thread.sleep(1);
+            }
+        }
+        Thread.sleep(3000);
+        Files.createFile(Paths.get(given.get("ready")));
+        begin();
+        while (!over) {
+            final long asked = System.nanoTime();
+            Thread.sleep(1000);
+            for (int i = 0; i < contenders; ++i) {
+                count(asked);
+            }
+        }
+        Thread.sleep(1000);
+        for (InterProcessMutex held : holds) {
+            held.release();
+        }
+        for (Thread waiter : waiters) {
+            waiter.join();
+        }
+        for (CuratorFramework own : clients) {
+            own.close();
+        }
+        client.close();
+    }
+
     private int locks() {
         return given.containsKey("locks") ? number("locks") : 1;
     }
@@ -216,6 +268,10 @@ public final class CuratorContestant {
     private void measure(String servers) throws Exception {
         if (workload.equals("failover")) {
             failOver(servers);
+            return;
+        }
+        if (workload.equals("rest")) {
+            rest(servers);
             return;
         }
         final CuratorFramework rival = connect(servers);

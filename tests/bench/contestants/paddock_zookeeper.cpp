@@ -7,6 +7,8 @@
 #include <limits>
 #include <memory>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 using namespace paddock::bench;
 using namespace std::chrono_literals;
@@ -139,6 +141,53 @@ asio::awaitable<void> recover(asio::io_context& io, const zookeeper_system& syst
     co_await zk.close();
 }
 
+/// Clients that hold a lock each, wait for one, or do nothing; it counts a second of each of them.
+asio::awaitable<void> rest(asio::io_context& io, const zookeeper_system& system, const job& wanted,
+                           measurement& figures) {
+    const auto what = wanted.text("what"), path = wanted.text("path");
+    const auto contenders = wanted.number("contenders");
+    auto rival = system.connect(io);
+    co_await rival.connect();
+    std::vector<paddock::client> clients;
+    std::vector<paddock::guard> holds;
+    crew waiters(io);
+    for (std::size_t i = 0; i < contenders; ++i) {
+        const auto lock = path + '-' + std::to_string(i);
+        clients.push_back(system.connect(io));
+        co_await clients.back().connect();
+        if (what == "idle") continue;
+        const paddock::mutex theirs = system.make(rival, lock),
+                             own = system.make(clients.back(), lock);
+        const paddock::mutex& first = what == "hold" ? own : theirs;
+        paddock::guard held = co_await first.lock();
+        holds.push_back(std::move(held));
+        if (what == "hold") continue;
+        waiters.start([](paddock::mutex mutex) -> asio::awaitable<void> {
+            paddock::guard got = co_await mutex.lock();
+            co_await got.unlock();
+        }(own));
+        co_await system.until_queued(rival, lock, 1);
+    }
+    co_await pause(3s); // until they are as they will be
+    std::ofstream(wanted.text("ready"));
+    figures.begin();
+    while (!figures.over()) {
+        const auto asked = steady::now();
+        co_await pause(1s);
+        for (std::size_t i = 0; i < contenders; ++i)
+            figures.count(asked, i);
+    }
+    co_await pause(1s);
+    for (auto& one : holds)
+        if (!one.valid()) throw std::runtime_error("a lock is lost");
+    for (auto& one : holds)
+        co_await one.unlock();
+    co_await waiters.wait();
+    for (auto& one : clients)
+        co_await one.close();
+    co_await rival.close();
+}
+
 /// Runs the contenders that `start` makes, on a client of their own.
 asio::awaitable<void> other(asio::io_context& io, const zookeeper_system& system, const job& wanted,
                             measurement& figures) {
@@ -185,6 +234,8 @@ int main(int argc, char** argv) {
             asio::co_spawn(io, contend(io, system, wanted, figures), rethrow);
         else if (wanted.workload() == "failover")
             asio::co_spawn(io, fail_over(io, system, wanted, figures), rethrow);
+        else if (wanted.workload() == "rest")
+            asio::co_spawn(io, rest(io, system, wanted, figures), rethrow);
         else if (wanted.workload() == "recover")
             asio::co_spawn(io, recover(io, system, wanted, figures), rethrow);
         else

@@ -107,6 +107,8 @@ class Bench:
             more["at"] = int(time.time() * 1000) + TOGETHER
         if case.restarts:
             return self.measure_restart(asked, case, more)
+        if case.rests:
+            return self.measure_rest(asked, case, more)
         before = self.counts(name)
         text = line(case, **more)
         for program in asked:
@@ -122,6 +124,21 @@ class Bench:
         while not all(program.has_answered(0.1) for program in asked):
             most = max(most, self.zookeeper.watches())
         return {"watches": most}
+
+    def measure_rest(self, asked, case, more):
+        """Between the moment in which its clients are as they are to be, and the first that ends."""
+        ready = self.zookeeper.folder / "ready"
+        for program in asked:
+            program.ask(line(case, **more, ready=ready))
+        self.zookeeper.wait_for(lambda: ready.exists() or any(p.has_answered(0) for p in asked))
+        ready.unlink(missing_ok=True)
+        before = self.zookeeper.counts() | self.zookeeper.efforts()
+        time.sleep(case.words["seconds"])
+        after = self.zookeeper.counts() | self.zookeeper.efforts()
+        measured = figures.added([program.answer() for program in asked])
+        seconds = {"operations": case.words["contenders"] * case.words["seconds"], "late": 0}
+        measured |= figures.per_operation(seconds, before, after)
+        return figures.chosen(measured, case.words["contenders"], case.shows)
 
     def measure_restart(self, asked, case, more):
         ready = self.zookeeper.folder / "ready"

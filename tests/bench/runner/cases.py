@@ -35,6 +35,7 @@ class Case:
     processes: int = 1
     fresh: bool = False  # by a new process each time: its memory is measured
     restarts: bool = False  # the server, when the contestant is ready for that
+    rests: bool = False  # nothing is asked of its clients: what they cost in a second is measured
     most_rounds: int = 1000
     shows: tuple = ()  # figures beside those of all cases: figures.REMARKS
 
@@ -69,6 +70,12 @@ REDIS = [
 ]
 
 OF_ZOOKEEPER = ("paddock-zk", "curator", "kazoo")
+def rest(title, what):
+    """A hundred clients; an operation is a second of one of them."""
+    return Case(title, "rest", {"contenders": 100, "what": what, "seconds": 10}, ("paddock-zk", "curator"),
+                rests=True, most_rounds=1, shows=("transactions", "server_us"))
+
+
 WARM_UP = Case("warm-up", "contend", {"contenders": 4, "locks": 4}, ())
 ZOOKEEPER = [
     uncontended("uncontended, unlock awaited", ("paddock-zk", "mt", "bare-zk", "curator", "kazoo")),
@@ -92,6 +99,9 @@ ZOOKEEPER = [
     Case("100000 new keys, 64 at once", "keys", {"contenders": 64, "keys": 100_000, "seconds": 600},
          ("paddock-zk", "curator"), shows=("nodes",), most_rounds=1),
     Case("the leader's client closes", "failover", {"contenders": 1}, ("paddock-zk", "curator")),
+    rest("a client that holds a lock, for a second", "hold"),
+    rest("a client that waits for a lock", "wait"),
+    rest("an idle client", "idle"),
     Case("1000 waiters, once, after a restart", "recover",
          {"contenders": 1000, "once": 1, "seconds": 60}, ("paddock-zk", "curator"), restarts=True,
          most_rounds=3),

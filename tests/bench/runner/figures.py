@@ -62,6 +62,8 @@ REMARKS = {
     "handoffs": "{} hand-offs/s",
     "kib_per_waiter": "{} KiB per waiter",
     "nodes": "{} nodes left per key",
+    "transactions": "{} transactions",
+    "server_us": "{} µs of the server",
     "watches": "{} watches",
 }
 

@@ -139,6 +139,17 @@ class ZooKeeper(Servers):
                 "requests": sum(int(each["zk_packets_received"]) for each in said),
                 "packets": sent_packets()}
 
+    def efforts(self):
+        """How many transactions there have been, and how long the servers have used a processor."""
+        zxids = [int(line.split()[1], 16) for port in self.ports
+                 for line in server_probe.ask(port, "srvr").splitlines() if line.startswith("Zxid:")]
+        ticks = 0
+        for process in self.processes:
+            with open(f"/proc/{process.pid}/stat", encoding="ascii") as stat:
+                user, system = stat.read().rsplit(")", 1)[1].split()[11:13]
+            ticks += int(user) + int(system)
+        return {"transactions": max(zxids) & 0xffffffff, "server_us": ticks * 1e6 / os.sysconf("SC_CLK_TCK")}
+
     def watches(self):
         return sum(int(each["zk_watch_count"]) for each in self.said())
 
