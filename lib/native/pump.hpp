@@ -146,6 +146,7 @@ private:
     void follow_interest(boot_clock::time_point now);
     interest_result next_interest();
     bool adopt(descriptor connection, boot_clock::time_point now);
+    void release_closed();
     void release_connection();
     void wait_for(unsigned events);
     void break_and_process();

@@ -55,6 +55,7 @@ void pump::turn() {
     if (events != 0 && !poisoned_) drain(events, now);
     if (!stopped()) user_.on_sending();
     calls_->flush(); // before the rest of the turn delays the requests
+    if (!stopped()) release_closed();
     if (stopped()) return;
     if (rests_until_ && now >= *rests_until_) rests_until_.reset();
     if (rests_until_) return sleep_until(*rests_until_);
@@ -152,9 +153,7 @@ bool pump::probe_instead(boot_clock::time_point now) {
 }
 
 void pump::follow_interest(boot_clock::time_point now) {
-    const int at = calls_->state();
-    if (connection_.valid() && (at == state::idle || at == state::not_connected))
-        release_connection();
+    release_closed();
     if (stopped()) return;
     if (rests_until_) return sleep_until(*rests_until_);
     const interest_result wanted = next_interest();
@@ -218,6 +217,13 @@ bool pump::adopt(descriptor connection, boot_clock::time_point now) {
     throttled_since_.reset();
     attempts_.begin(calls_->server(), now);
     return true;
+}
+
+/// The server hears of the end only when both descriptors are closed.
+void pump::release_closed() {
+    const int at = calls_->state();
+    if (connection_.valid() && (at == state::idle || at == state::not_connected))
+        release_connection();
 }
 
 void pump::release_connection() {

@@ -110,6 +110,11 @@ TEST_CASE("a connection that has lived is made again at once, one that was lost 
     s.c->hang_up();
     s.env.run();
     CHECK(s.user.connected == 2);
+    s.c->hang_up();
+    s.env.run();
+    CHECK(s.user.connected == 2);
+    CHECK(s.env.waited_for() == 0); // the socket is closed before the pause
+    s.env.advance(100ms);
     const auto began = s.env.now();
     while (s.user.connected < 10) {
         if (s.user.up) s.c->hang_up();
