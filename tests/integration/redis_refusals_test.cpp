@@ -15,9 +15,9 @@ namespace {
 
 /// What the documentation of redis::mutex lists, and what the URL of these tests needs besides.
 const std::vector<std::string> documented{
-    "+evalsha", "+eval",    "+script|load", "+subscribe", "+unsubscribe", "+publish",
-    "+ping",    "+info",    "+time",        "+get",       "+set",         "+del",
-    "+pttl",    "+pexpire", "+hset",        "+hmget",     "+select",      "+append"};
+    "+evalsha", "+eval",  "+script|load", "+subscribe", "+unsubscribe",   "+publish", "+ping",
+    "+info",    "+time",  "+get",         "+set",       "+del",           "+pttl",    "+pexpire",
+    "+hset",    "+hmget", "+select",      "+append",    "+client|setname"};
 
 std::string url_as(const std::string& credentials, std::uint16_t port) {
     return "redis://" + credentials + "@127.0.0.1:" + std::to_string(port) + "/1";

@@ -139,6 +139,21 @@ CO_TEST("a waiter gets its turn behind a program that takes the lock again and a
     CHECK(each < scaled(5s));
 }
 
+CO_TEST("an administrator sees who the clients are") {
+    auto options = short_locks();
+    options.label = "worker-7";
+    redis_trouble t(executor, 1, options);
+    co_await t.s->client.connect();
+    const auto list = (*t.call())({"CLIENT", "LIST"}).text;
+    CHECK(list.find("name=paddock:worker-7 ") != std::string::npos);
+    const std::vector<std::string> bad{"two words", "line\n", std::string(65, 'x')};
+    for (const auto& label : bad) {
+        options.label = label;
+        CHECK_THROWS_AS(redis::client(executor, "redis://10.0.0.1", options), system_error);
+    }
+    co_return;
+}
+
 CO_TEST("try_lock does not wait for servers that stand still") {
     redis_trouble t(executor, 1, new_servers(10s));
     co_await t.s->client.connect();

@@ -51,6 +51,7 @@ struct redis_stage {
     void hear(const redis::rules::reply& command) {
         const auto& name = command.items.at(0).text;
         if (name == "INFO") network->say("$35\r\nredis_version:7.0.15\r\nrole:master\r\n\r\n");
+        if (name == "CLIENT") network->say("+OK\r\n");
         if (name == "HMGET") network->say("*3\r\n$-1\r\n$-1\r\n$-1\r\n");
         if (name == "SCRIPT") network->say("$4\r\nhash\r\n");
         if (name != "EVALSHA") return;

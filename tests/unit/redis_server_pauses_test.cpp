@@ -55,7 +55,7 @@ struct server_stage : redis::server_listener {
                                     : "x\r\n";
             network.say("$" + std::to_string(text.size()) + "\r\n" + text + "\r\n");
         }
-        network.say("*0\r\n$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n");
+        network.say("*0\r\n+OK\r\n$1\r\na\r\n$1\r\nb\r\n$1\r\nc\r\n");
         env.run();
     }
 

@@ -51,6 +51,9 @@ struct client_options {
     /// Bytes that wait to be sent to one server at most, 64 KiB or more; a request beyond them
     /// fails as if the server could not be reached.
     std::size_t max_bytes_queued = 4 * 1024 * 1024;
+    /// Who this client is, for administrators: its connections have the name `paddock`, or
+    /// `paddock:` and this text, in CLIENT LIST. At most 64 printable ASCII characters, no space.
+    std::string label{};
     /// As paddock::client_options::log: servers that cannot be reached, or must not be used.
     std::function<void(std::string_view)> log{};
 };

@@ -47,12 +47,12 @@ class [[gnu::visibility("default")]] mutex;
 /// Errors of lock(): `errc::options_mismatch` when the clients of these servers use another
 /// `max_ttl` or another number of servers; `errc::auth_failed` when the credentials or their rights
 /// do not suffice (of an ACL user: the commands EVALSHA, EVAL, SCRIPT|LOAD, SUBSCRIBE, UNSUBSCRIBE,
-/// PUBLISH, PING, INFO, TIME, GET, SET, DEL, APPEND, PTTL, PEXPIRE, HSET, HMGET, with a database
-/// SELECT, and the keys and channels: `<name>`, `paddock:token:<name>`, `paddock:server`,
-/// `paddock:free:<name>`); `errc::unsuitable_server` as client::connect(), and when another program
-/// has written to the counter; `errc::closed`. Servers that cannot be reached, load their data or
-/// have no memory left are not an error: lock() waits for them, and try_lock() completes with
-/// `errc::not_connected`. The log says what servers refuse.
+/// PUBLISH, PING, INFO, TIME, GET, SET, DEL, APPEND, PTTL, PEXPIRE, HSET, HMGET, for its name
+/// CLIENT|SETNAME, with a database SELECT, and the keys and channels: `<name>`,
+/// `paddock:token:<name>`, `paddock:server`, `paddock:free:<name>`); `errc::unsuitable_server` as
+/// client::connect(), and when another program has written to the counter; `errc::closed`. Servers
+/// that cannot be reached, load their data or have no memory left are not an error: lock() waits
+/// for them, and try_lock() completes with `errc::not_connected`. The log says what servers refuse.
 ///
 /// Everything else: see any_mutex.
 class mutex : public any_mutex {

@@ -17,6 +17,7 @@ struct connection_limits {
     std::chrono::milliseconds answer{4'000};  ///< for each command
     std::chrono::milliseconds silence{3'000}; ///< then the server gets a PING
     std::size_t unsent_bytes = 1024 * 1024;   ///< of commands that the system does not take
+    std::string name = "paddock";             ///< of connections for scripts: CLIENT SETNAME
 };
 
 /// Why a connection has ended.

@@ -52,6 +52,7 @@ void server::connect() {
 void server::on_open() {
     ask_info();
     ask_marker();
+    require({"CLIENT", "SETNAME", limits_.name}, {}); // a refusal does no harm
     load_scripts();
 }
 

@@ -8,6 +8,7 @@
 
 #include <boost/asio/strand.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <utility>
@@ -30,6 +31,11 @@ void check(const client_options& options) {
                            "is negative, or longer than half of ttl");
     if (options.max_bytes_queued < 64UL * 1024)
         throw bad_argument("client_options::max_bytes_queued", "is less than 64 KiB");
+    const auto printable = [](char c) { return c > ' ' && c <= '~'; };
+    if (options.label.size() > 64 ||
+        !std::all_of(options.label.begin(), options.label.end(), printable))
+        throw bad_argument("client_options::label",
+                           "is longer than 64 characters, or has one that is not printable ASCII");
 }
 
 std::shared_ptr<detail::core> make_core(const asio::any_io_executor& io, std::string_view url,

@@ -106,6 +106,7 @@ std::string redis_server::execute(peer& by, const words& command) {
     if (loads_until_ > now()) return "-LOADING Redis is loading the dataset in memory\r\n";
     if (verb == "SCRIPT") return script(command);
     if (verb == "HMGET") return marker();
+    if (verb == "CLIENT") return "+OK\r\n";
     must(verb == "EVALSHA" || verb == "EVAL", "a client has sent " + verb);
     ++commands;
     return run(by, command, verb == "EVAL");
