@@ -152,10 +152,18 @@ def check_cases():
 
 
 def check_plants():
-    """Each bug of a patch is chosen by a test."""
+    """Each patch fits its source, and each of its bugs is chosen by a test."""
+    tool = shutil.which("patch")
+    if tool is None:
+        problems.append("the planted bugs were not checked: install patch")
+        return
     for folder in ("unit", "sim"):
         meson = (ROOT / f"tests/{folder}/meson.build").read_text()
         for path in sorted((ROOT / f"tests/{folder}/plants").glob("*.patch")):
+            source = re.search(r"^--- a/(.*)$", path.read_text(), re.M)[1]
+            tried = [tool, "--quiet", "--fuzz=0", "--dry-run", "-o", "/dev/null", ROOT / source, path]
+            if subprocess.run(tried, capture_output=True).returncode != 0:
+                report(path, 1, f"does not fit {source} any more")
             for bug in sorted(set(re.findall(r'planted\("(\w+)"\)', path.read_text()))):
                 if f"'{bug}'" not in meson:
                     report(path, 1, f"no test has the bug {bug}")
