@@ -81,7 +81,7 @@ rival_pid=$!
 exec 3<"$folder/rival"
 read -r _ <&3 # it holds the lock
 said=$("$programs/timeout_and_cancellation" "$server_address") || fail "beside a rival: $said"
-expect 'it is taken|still taken after 50 ms|closing time came first|another was faster' 4 "$said"
+expect 'it is taken|still taken after 50 ms|closing time came first|not our turn within a second' 4 "$said"
 end_rival
 exec 3<&-
 rm "$folder/rival"

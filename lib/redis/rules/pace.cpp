@@ -16,7 +16,7 @@ constexpr int longest_race = 3;
 constexpr std::chrono::milliseconds shortest_round_trip{1};
 constexpr std::chrono::microseconds shortest_race{100};
 constexpr std::chrono::milliseconds shortest_yield{10};
-constexpr std::chrono::milliseconds shortest_silent_sleep{20};
+constexpr std::chrono::milliseconds shortest_foreign_sleep{20};
 constexpr std::chrono::milliseconds longest_part{250};
 constexpr int part_for_rivals = 8;
 constexpr int enough_unused_yields = 4;
@@ -57,18 +57,18 @@ duration pace::sleep_behind(const std::vector<const answer*>& same, std::size_t 
     const auto decisive = ends.end() - static_cast<std::ptrdiff_t>(needed);
     std::nth_element(ends.begin(), decisive, ends.end());
     const auto& holder = same.front()->holder;
-    const bool heard = is_heard && is_lock_value(holder);
-    return std::min(*decisive, heard ? ttl_ / 3 : sleep_behind_silent(holder));
+    if (!is_lock_value(holder)) return std::min(*decisive, sleep_behind_foreigner(holder));
+    return std::min(*decisive, is_heard ? ttl_ / 3 : duration(longest_sleep));
 }
 
 /// A key that has another value than at the last look was free in between: who takes a lock again
 /// and again leaves it free for moments only, so the looks must come closer.
-duration pace::sleep_behind_silent(const std::string& holder) {
-    const bool changed = !silent_holder_.empty() && holder != silent_holder_;
-    silent_holder_ = holder;
-    silent_sleep_ = changed ? std::max<duration>(silent_sleep_ / 4, shortest_silent_sleep)
-                            : std::min<duration>(silent_sleep_ * 2, longest_sleep);
-    return silent_sleep_;
+duration pace::sleep_behind_foreigner(const std::string& holder) {
+    const bool changed = !foreigner_.empty() && holder != foreigner_;
+    foreigner_ = holder;
+    foreign_sleep_ = changed ? std::max<duration>(foreign_sleep_ / 4, shortest_foreign_sleep)
+                             : std::min<duration>(foreign_sleep_ * 2, longest_sleep);
+    return foreign_sleep_;
 }
 
 pace::plan pace::after(const attempt& failed, duration round_trip, bool hears,
@@ -101,7 +101,7 @@ duration pace::after_message(duration round_trip, std::uint64_t random) {
 
 void pace::granted() noexcept {
     splits_ = lost_races_ = 0;
-    silent_holder_.clear();
+    foreigner_.clear();
     if (std::exchange(has_yielded_, false))
         unused_yields_ = std::min(unused_yields_ + 1, enough_unused_yields);
 }

@@ -48,11 +48,11 @@ public:
 private:
     boot_clock::duration sleep_behind(const std::vector<const answer*>& same, std::size_t needed,
                                       bool is_heard);
-    boot_clock::duration sleep_behind_silent(const std::string& holder);
+    boot_clock::duration sleep_behind_foreigner(const std::string& holder);
 
     boot_clock::duration ttl_;
-    std::string silent_holder_; ///< the value of a key whose release will not be heard
-    boot_clock::duration silent_sleep_ = longest_sleep;
+    std::string foreigner_; ///< the value of another program's key at the last look
+    boot_clock::duration foreign_sleep_ = longest_sleep;
     int splits_ = 0;              ///< in a row
     int lost_races_ = 0;          ///< since the latest grant
     bool races_ = false;          ///< the attempt follows a message
