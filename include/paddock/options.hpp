@@ -52,8 +52,9 @@ enum class lease_proof {
 
 /// The lease: the time until which this client's session, and so its holds, are certainly alive.
 /// While the client holds a lock it renews the lease by a proof every 4/25 of the session timeout,
-/// or `renew_every`; a healthy lease has more than half of the session timeout left. At least as
-/// many reads go along, which tell a silent server from a slow leader.
+/// or `renew_every`; a healthy lease has more than half of the session timeout left (with a
+/// longer `renew_every`, more than a third). Reads go along, which tell a silent server from a slow
+/// leader.
 struct lease_options {
     /// The ensemble's tickTime, if you know it. Zero: the client assumes at most a quarter of the
     /// session timeout, which is true with ZooKeeper's default minSessionTimeout for session

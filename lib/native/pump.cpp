@@ -103,6 +103,11 @@ void pump::set_servers(std::vector<server_address> servers) {
     look_up();
 }
 
+void pump::retry_now() {
+    rests_until_.reset();
+    schedule_turn();
+}
+
 void pump::suspect_server() {
     if (known_servers() > 1) return drop_connection();
     if (!servers_.has_names()) return;

@@ -96,6 +96,8 @@ public:
     /// The connected server does not answer. If others are known, the same; else looks the names up
     /// again, and leaves a server that is no longer among their addresses.
     void suspect_server();
+    /// Begins the next pass over the servers at once.
+    void retry_now();
     /// Replaces the servers. The connection stays if its server is among the new ones.
     void set_servers(std::vector<server_address> servers);
 

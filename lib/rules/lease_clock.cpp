@@ -42,6 +42,13 @@ lease_timing lease_timing_of(boot_clock::duration timeout,
     t.beats_of_proof = static_cast<int>((renew + longest_beat - 1ns) / longest_beat);
     t.beat = renew / t.beats_of_proof;
     t.patience = std::min(timeout / 3, longest_silence);
+    // Rare proofs leave less time to find a silent server: a proof counts from the newest touch
+    // that is older than the gap, the patience grows by a quarter at random, and then comes the
+    // reconnect.
+    const auto age = t.beat * (t.gap / t.beat + 1);
+    const auto left = timeout - age - renew - settings.margin - timeout / 25;
+    if (settings.renew > settings.renew.zero())
+        t.patience = std::clamp(left * 4 / 5, std::min(timeout / 10, t.patience), t.patience);
     // Limits margin and least to what a healthy lease has left; more would prevent every grant.
     const auto most = std::max(timeout - t.gap - 2 * beat, timeout / 50);
     t.margin = std::min(settings.margin, most / 2);

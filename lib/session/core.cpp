@@ -178,18 +178,34 @@ void core::close(error_code why) {
     pump_->end_session([self = shared_from_this()] { self->on_pump_ended(); });
 }
 
-/// The client has seen a transaction that the servers do not have. As long as the session may be
-/// alive a server may still catch up with it. Later they have lost it, if they open other sessions:
-/// servers without a quorum refuse those, too, and then nothing is lost yet.
+/// The client has seen a transaction that the servers do not have, or they do not serve yet. As
+/// long as the session may be alive a server may catch up with it. Later a scout asks whether they
+/// open other sessions; servers without a quorum refuse those, too. A pass over all servers that
+/// began behind that answer, and is refused again, shows that they have lost this session.
 void core::on_refused() noexcept {
     const auto lost_at = suspended_since_ + session_timeout() + refusal_margin;
-    if (scout_ || state() != client_state::suspended || env().now() < lost_at) return;
+    if (state() != client_state::suspended || env().now() < lost_at) return;
+    constexpr int passes = 2; // the first one may have begun before
+    if (scout_ && serve_others_ && ++refusals_since_ >= passes) return give_session_up();
+    if (scout_) return;
+    serve_others_ = false;
+    refusals_since_ = 0;
     scout_ = std::make_unique<scout>(env(), make_calls_(), pump_options(), [this] {
-        next_epoch("the servers open new sessions, but have refused this one for longer than its "
-                   "timeout: their data is older than what it has seen (lost, or restored from a "
-                   "backup). Its locks are lost, and the client opens a new session. The fencing "
-                   "tokens of new holds may be smaller than earlier ones: a store refuses them "
-                   "until its own tokens are reset");
+        serve_others_ = true;
+        if (pump_) pump_->retry_now();
+    });
+}
+
+/// Not from within the pump's own turn: it is about to be destroyed.
+void core::give_session_up() {
+    env().post([self = shared_from_this()] {
+        if (self->closed() || self->state() != client_state::suspended || !self->scout_) return;
+        self->next_epoch(
+            "the servers open new sessions, but have refused this one for longer than its timeout: "
+            "their data is older than what it has seen (lost, or restored from a backup). Its "
+            "locks are lost, and the client opens a new session. The fencing tokens of new holds "
+            "may be smaller than earlier ones: a store refuses them until its own tokens are "
+            "reset");
     });
 }
 

@@ -151,6 +151,7 @@ private:
     void open_session();
     native::pump_options pump_options() const;
     void next_epoch(std::string_view why);
+    void give_session_up();
     void dismiss_scout();
     void stop_pump() noexcept;
     void on_pump_ended();
@@ -185,6 +186,8 @@ private:
     std::shared_ptr<native::pump> pump_;
     boot_clock::time_point suspended_since_{};
     std::unique_ptr<scout> scout_; ///< while the servers refuse the session, after its time
+    bool serve_others_ = false;    ///< the scout has a session
+    int refusals_since_ = 0;       ///< of this session, since then
     std::map<std::type_index, std::unique_ptr<session_listener>> services_;
     std::vector<std::weak_ptr<session_listener>> listeners_; ///< besides the services
     std::size_t tidy_listeners_at_ = 64;

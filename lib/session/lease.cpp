@@ -140,19 +140,16 @@ void lease::call_waiting() {
         tell();
 }
 
-/// While the lease has users, or calls wait for it, proofs renew it. With few proofs each second
-/// beat or more is a read alone. Else a read goes before each proof: it is answered whether there
-/// is a quorum or not, and so tells a silent server from a slow leader. Without users any answered
-/// request is enough.
+/// While the lease has users, or calls wait for it, proofs renew it. A read goes before each: it is
+/// answered whether there is a quorum or not, and so tells a silent server from a slow leader; a
+/// read behind an unanswered proof tells nothing. Without users any answered request is enough.
 void lease::beat() {
     const auto now = parts_.env.now();
     const auto& timing = clock_->timing();
     beat_->arm(now + timing.beat, [this] { beat(); });
     const bool needed = !users_.empty() || !waiting_.empty();
     const bool proves = needed && (beats_++ % timing.beats_of_proof == 0 || !waiting_.empty());
-    const bool reads =
-        needed ? !proves || timing.beats_of_proof == 1 : now - last_touch_ >= timing.beat;
-    if (reads) read();
+    if (needed || now - last_touch_ >= timing.beat) read();
     if (proves) prove(lapsed_ || !settings_.by_sync);
     if (waiting_.empty() || now - waiting_since_ < clock_->timing().timeout) return;
     waiting_since_ = now;

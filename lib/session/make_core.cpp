@@ -43,7 +43,8 @@ void check(const lease_options& lease, std::chrono::milliseconds session_timeout
         (lease.renew_every > 0ms && lease.renew_every < session_timeout / 25))
         throw bad_argument("lease.renew_every",
                            "is negative, or shorter than 1/25 of session_timeout");
-    if (lease.renew_every > rules::longest_renewal(session_timeout, settings))
+    if (lease.renew_every > session_timeout / 4 ||
+        lease.renew_every > rules::longest_renewal(session_timeout, settings))
         throw bad_argument("lease.renew_every",
                            "leaves no time for a lost answer and a reconnect: at most a quarter of "
                            "session_timeout, and less with a margin or a long tick_time");

@@ -108,6 +108,7 @@ void history::add_process() {
         options.budgets.requests_in_flight = 1 + static_cast<std::size_t>(chance_.below(4));
     options.log = [this, name](std::string_view what) {
         time_.note([&] { return name + ": " + std::string(what); });
+        if (what.find("have refused this one") != what.npos) given_up_ = name;
     };
     lock_options lock_terms{.revocable = chance_.one_in(2)};
     if (chance_.one_in(6)) {
@@ -284,6 +285,7 @@ bool history::idle() const {
 
 void history::look() {
     checker_.look();
+    must(given_up_.empty() || data_is_lost_, given_up_ + " gives up a session that may live");
     if (!sticky_) return;
     checker_.look_at_writes(locks_.mutex);
     if (!calm_ || troubles_[usurpers]) return; // those hold a lock that they have lost for long

@@ -86,7 +86,8 @@ private:
     bool bursts_ = false; ///< a process asks for several locks in one turn of its loop
     bool calm_ = false;
     bool data_is_lost_ = false;
-    bool sticky_ = false; ///< some processes have sticky mutexes
+    std::string given_up_; ///< the client that has given a session up because it was refused
+    bool sticky_ = false;  ///< some processes have sticky mutexes
 };
 
 } // namespace paddock::test::sim

@@ -1,62 +1,11 @@
 // The lease of a session, step by step: what extends it, and what its end means.
 
-#include "locks/call/node_hold.hpp"
-#include "support/session_stage.hpp"
-
-#include <paddock/guard.hpp>
+#include "unit/lease_stage.hpp"
 
 using namespace paddock;
 using namespace paddock::test;
 using namespace std::chrono_literals;
-using detail::answered_by;
-using detail::lane;
 using words = std::vector<std::string>;
-
-namespace {
-
-struct nothing final : detail::held_resource {
-    void release() override { ++released; }
-    void when_deleted(unique_function<void(error_code)> gone) override { gone({}); }
-    int released = 0;
-};
-
-client_options with(lease_options lease) {
-    client_options options;
-    options.lease = lease;
-    return options;
-}
-
-/// Session timeout 9 s: gap 2.7 s, a beat every 1.44 s, at least 2.25 s for a new hold.
-struct lease_stage : session_stage {
-    using session_stage::session_stage;
-
-    std::shared_ptr<detail::hold> hold() {
-        return std::make_shared<detail::node_hold>(core, std::make_shared<nothing>(), "/n",
-                                                   fencing_token{1, 0});
-    }
-    boot_clock::duration left() const { return core->lease().term()->until() - env->now(); }
-    /// One request, and its answer after a while.
-    void ask(answered_by by, boot_clock::duration time = 0s, int code = native::code::ok) {
-        detail::request what = detail::requests::exists{"/x"};
-        if (by == answered_by::leader) what = detail::requests::sync{"/x"};
-        if (by == answered_by::quorum) what = detail::requests::remove{"/x"};
-        core->dispatcher().submit(lane::user, what, [](const native::reply&) {});
-        env->run();
-        pass(time);
-        answer(code);
-    }
-    /// Lets time pass in which the server sends packets but answers no request of the lease.
-    void pass(boot_clock::duration time) {
-        for (; time > 0s; time -= 100ms) {
-            c->last_heard = env->now();
-            env->advance(std::min<boot_clock::duration>(time, 100ms));
-        }
-    }
-    /// The server goes on answering reads, but no write gets a quorum.
-    void cut_off_server() { c->heartbeat_code = native::code::connection_loss; }
-};
-
-} // namespace
 
 TEST_CASE("a new session has a lease") {
     lease_stage s;
@@ -90,74 +39,6 @@ TEST_CASE(
             s.ask(answered_by::server);
         }
         CHECK(s.c->beats == 0);
-    }
-}
-
-TEST_CASE("with longer times between proofs a hold costs less") {
-    const auto requests_of = [](lease_options how) {
-        lease_stage s(with(how));
-        const auto held = s.hold();
-        const auto before = s.c->beats;
-        s.pass(90s);
-        CHECK(held->valid());
-        CHECK(s.left() > 3500ms);
-        return s.c->beats - before;
-    };
-    const auto usual = requests_of({});
-    CHECK(usual >= 122); // a read and a proof every 1.44 s
-    CHECK(usual <= 128);
-    const auto rare = requests_of({.renew_every = 2250ms});
-    CHECK(rare >= 78); // either every 1.125 s
-    CHECK(rare <= 82);
-}
-
-TEST_CASE("with the longest time between proofs one lost answer and one reconnect cost no hold") {
-    const std::vector<lease_options> all{
-        {.renew_every = 2250ms},
-        {.margin = 1s, .renew_every = 1700ms},
-        {.tick_time = 3s, .renew_every = 1880ms},
-        {.tick_time = 2s, .proof = lease_proof::sync, .renew_every = 1880ms}};
-    for (const auto& how : all) {
-        CAPTURE(how.renew_every.count());
-        // At every moment between two proofs: the answer of the next one is lost.
-        for (auto phase = 0ms; phase < 2500ms; phase += 50ms) {
-            CAPTURE(phase.count());
-            lease_stage s(with(how));
-            const auto held = s.hold();
-            s.pass(20s + phase);
-            s.c->answers_heartbeats = false;
-            s.pass(how.renew_every); // a proof was sent, and is not answered
-            s.c->hang_up();
-            s.c->answers_heartbeats = true;
-            s.env->advance(450ms); // the reconnect
-            REQUIRE(s.core->state() == client_state::connected);
-            CHECK(held->valid());
-            CHECK_FALSE(held->ended());
-            s.c->answers_heartbeats = false;
-            s.pass(9s); // a session timeout
-            CHECK_FALSE(held->valid());
-        }
-    }
-}
-
-TEST_CASE("a longer time between proofs than the lease has room for is refused") {
-    lease_options lease{.renew_every = 2251ms};
-    SUBCASE("longer than a quarter") {}
-    SUBCASE("with a margin") { lease = {.margin = 1s, .renew_every = 2000ms}; }
-    SUBCASE("with long ticks") { lease = {.tick_time = 4s, .renew_every = 1500ms}; }
-    SUBCASE("far too short") { lease.renew_every = 300ms; }
-    SUBCASE("negative") { lease.renew_every = -1ms; }
-    asio::io_context io;
-    auto options = with({.renew_every = 2250ms});
-    options.session_timeout = 9s;
-    CHECK_NOTHROW(client(io, "10.0.0.1", options));
-    options.lease = lease;
-    try {
-        client zk(io, "10.0.0.1", options);
-        FAIL("it is not refused");
-    } catch (const system_error& error) {
-        CHECK(error.code() == errc::bad_argument);
-        CHECK(std::string(error.what()).find("lease.renew_every") != std::string::npos);
     }
 }
 
