@@ -104,7 +104,8 @@ end_child() {
 configure() { # folder, options of meson setup…
   folder=$1
   shift
-  wanted="${CXX:-} ${CXXFLAGS:-} $*"
+  # Meson gives a folder the defaults of its first configuration for ever.
+  wanted="${CXX:-} ${CXXFLAGS:-} $* $(sed -n '/default_options/,/\])/p' "$root/meson.build")"
   if [ ! -d "$folder/meson-private" ]; then
     run meson setup "$folder" "$root" "$@" || return 1
   elif [ ! -f "$folder/build.ninja" ] || [ "$(cat "$folder/options" 2>/dev/null)" != "$wanted" ]; then
