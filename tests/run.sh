@@ -124,8 +124,7 @@ took packages
 
 [ -z "$quick" ] || set -- "$@" --no-suite slow
 [ -z "$no_install" ] || set -- "$@" --no-suite install
-unity=${apart:+off}
-options="-Dtests=enabled -Dunity=${unity:-on} ${werror:+-Dwerror=true}"
+options="-Dtests=enabled ${werror:+-Dwerror=true} ${apart:+-Dunity=off}"
 flags=
 # What the debugger wants to know takes a third of the compiler's time.
 [ -n "$debug" ] || options="$options -Ddebug=false"

@@ -23,6 +23,15 @@ redis::client_options long_locks() {
 }
 constexpr auto soon = 4s;
 
+/// The holder releases the lock, and the waiter has it soon.
+asio::awaitable<void> pass_on_soon(lock_call holder, lock_call waiter) {
+    const auto released = give_back(held(holder));
+    co_await eventually([&] { return waiter->done(); }, soon);
+    co_await granted(waiter);
+    co_await finished(released);
+    co_await unlocked(waiter);
+}
+
 /// Another program that takes the lock as soon as it has given it back, by SET NX and DEL.
 class greedy_program {
 public:
@@ -60,11 +69,7 @@ CO_TEST("a release wakes the next, also if the key is gone") {
         const auto b = ask(*t.theirs);
         co_await eventually([&] { return t.has_listener(); });
         t.s->foreigner_gives_it_back(); // somebody has deleted it; an expired one is the same
-        const auto released = give_back(held(a));
-        co_await eventually([&] { return b->done(); }, soon);
-        co_await granted(b);
-        co_await finished(released);
-        co_await unlocked(b);
+        co_await pass_on_soon(a, b);
     }
 }
 
@@ -94,11 +99,7 @@ CO_TEST("a waiter that may not subscribe asks once a second") {
     co_await granted(a);
     const auto b = ask(lock);
     co_await eventually([&] { return t.log.has("refuses a subscription"); });
-    const auto released = give_back(held(a));
-    co_await eventually([&] { return b->done(); }, soon);
-    co_await granted(b);
-    co_await finished(released);
-    co_await unlocked(b);
+    co_await pass_on_soon(a, b);
     CHECK(t.log.count("of a release") == 1); // it may not publish, either
 }
 
@@ -112,11 +113,7 @@ CO_TEST("a waiter whose connection for messages is lost asks soon") {
     (*call)({"ACL", "SETUSER", "default", "resetchannels"}); // no new subscription
     (*call)({"CLIENT", "KILL", "TYPE", "pubsub"});
     co_await eventually([&] { return t.log.has("refuses a subscription"); });
-    const auto released = give_back(held(a));
-    co_await eventually([&] { return b->done(); }, soon);
-    co_await granted(b);
-    co_await finished(released);
-    co_await unlocked(b);
+    co_await pass_on_soon(a, b);
 }
 
 CO_TEST("a waiter gets its turn behind a program that takes the lock again and again") {

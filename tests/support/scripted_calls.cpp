@@ -77,15 +77,20 @@ void script::answer_heartbeat(native::calls::done reply_to, int rc) {
     });
 }
 
+std::vector<std::string> entries_of(const std::string& list) {
+    std::vector<std::string> entries(1);
+    for (const char c : list) {
+        if (c == ',')
+            entries.emplace_back();
+        else
+            entries.back() += c;
+    }
+    return entries;
+}
+
 void script::use(const std::string& list_of_servers) {
     servers.push_back(list_of_servers);
-    list.assign(1, {});
-    for (const char c : list_of_servers) {
-        if (c == ',')
-            list.emplace_back();
-        else
-            list.back() += c;
-    }
+    list = entries_of(list_of_servers);
     place = 0;
     rests = false;
 }

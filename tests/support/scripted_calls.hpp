@@ -86,6 +86,9 @@ struct script {
     boot_clock::time_point last_heard{};
 };
 
+/// The entries of a server list, `ip:port,…`.
+std::vector<std::string> entries_of(const std::string& list);
+
 std::unique_ptr<native::calls> make_scripted_calls(std::shared_ptr<script> of);
 
 } // namespace paddock::test

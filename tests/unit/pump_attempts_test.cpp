@@ -4,19 +4,8 @@
 
 using namespace paddock;
 using namespace paddock::test;
+using stage = server_list_stage;
 namespace code = native::code;
-
-namespace {
-
-struct stage : pump_stage {
-    explicit stage(std::vector<native::server_address> servers,
-                   std::chrono::milliseconds session_timeout = 9s)
-        : pump_stage({std::move(servers), session_timeout, {}}) {}
-
-    std::size_t troubles() const { return user.troubles.size(); }
-};
-
-} // namespace
 
 TEST_CASE("servers that close the connection in the handshake are named as refusing") {
     stage s({literal_server(1), literal_server(2), literal_server(3)});

@@ -8,28 +8,10 @@
 
 using namespace paddock;
 using namespace paddock::test;
+using stage = server_list_stage;
 namespace code = native::code;
 
 namespace {
-
-struct stage : pump_stage {
-    explicit stage(std::vector<native::server_address> servers,
-                   std::chrono::milliseconds session_timeout = 9s)
-        : pump_stage({std::move(servers), session_timeout, {}}) {}
-
-    std::size_t troubles() const { return user.troubles.size(); }
-};
-
-std::vector<std::string> entries_of(const std::string& list) {
-    std::vector<std::string> entries(1);
-    for (const char c : list) {
-        if (c == ',')
-            entries.emplace_back();
-        else
-            entries.back() += c;
-    }
-    return entries;
-}
 
 using names = std::set<std::string>;
 

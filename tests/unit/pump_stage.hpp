@@ -37,6 +37,14 @@ struct pump_stage {
     std::shared_ptr<native::pump> pump;
 };
 
+struct server_list_stage : pump_stage {
+    explicit server_list_stage(std::vector<native::server_address> servers,
+                               std::chrono::milliseconds session_timeout = 9s)
+        : pump_stage({std::move(servers), session_timeout, {}}) {}
+
+    std::size_t troubles() const { return user.troubles.size(); }
+};
+
 struct connected_pump : pump_stage {
     explicit connected_pump(native::pump_options how = one_server()) : pump_stage(std::move(how)) {
         env.run();

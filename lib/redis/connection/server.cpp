@@ -163,9 +163,13 @@ void server::resume() {
 
 void server::fail_waiting() {
     for (auto& one : std::exchange(waiting_, {}))
-        env_.post([one = std::move(one), at = env_.now(), alive = std::weak_ptr(alive_)] {
-            if (!alive.expired()) one->done({}, at);
-        });
+        fail_later(std::move(one));
+}
+
+void server::fail_later(std::shared_ptr<pending_call> one) {
+    env_.post([one = std::move(one), at = env_.now(), alive = std::weak_ptr(alive_)] {
+        if (!alive.expired()) one->done({}, at);
+    });
 }
 
 void server::give_up(const char* what, const rules::reply& said) {
@@ -192,10 +196,7 @@ void server::send(std::shared_ptr<pending_call> one) {
                                                           if (!said) return one->done({}, at);
                                                           answered(one, *said, at);
                                                       });
-    if (sent) return;
-    env_.post([one, at = env_.now(), alive = std::weak_ptr(alive_)] {
-        if (!alive.expired()) one->done({}, at);
-    });
+    if (!sent) fail_later(std::move(one));
 }
 
 void server::answered(std::shared_ptr<pending_call> one, const rules::reply& said,

@@ -68,6 +68,7 @@ private:
     void give_up(const char* what, const rules::reply& said);
     void resume();
     void fail_waiting();
+    void fail_later(std::shared_ptr<pending_call> one);
     void send(std::shared_ptr<pending_call> one);
     void answered(std::shared_ptr<pending_call> one, const rules::reply& said, time_point sent);
 

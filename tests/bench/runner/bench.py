@@ -125,13 +125,17 @@ class Bench:
             most = max(most, self.zookeeper.watches())
         return {"watches": most}
 
-    def measure_rest(self, asked, case, more):
-        """Between the moment in which its clients are as they are to be, and the first that ends."""
+    def ask_until_ready(self, asked, text):
+        """Until one of them says that its clients are as they are to be, or has failed."""
         ready = self.zookeeper.folder / "ready"
         for program in asked:
-            program.ask(line(case, **more, ready=ready))
+            program.ask(f"{text} ready={ready}")
         self.zookeeper.wait_for(lambda: ready.exists() or any(p.has_answered(0) for p in asked))
         ready.unlink(missing_ok=True)
+
+    def measure_rest(self, asked, case, more):
+        """Between the moment in which its clients are as they are to be, and the first that ends."""
+        self.ask_until_ready(asked, line(case, **more))
         before = self.zookeeper.counts() | self.zookeeper.efforts()
         time.sleep(case.words["seconds"])
         after = self.zookeeper.counts() | self.zookeeper.efforts()
@@ -141,11 +145,7 @@ class Bench:
         return figures.chosen(measured, case.words["contenders"], case.shows)
 
     def measure_restart(self, asked, case, more):
-        ready = self.zookeeper.folder / "ready"
-        for program in asked:
-            program.ask(line(case, **more, ready=ready))
-        self.zookeeper.wait_for(lambda: ready.exists() or any(p.has_answered(0) for p in asked))
-        ready.unlink(missing_ok=True)
+        self.ask_until_ready(asked, line(case, **more))
         self.zookeeper.restart()
         return figures.added([program.answer() for program in asked])
 
