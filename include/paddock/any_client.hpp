@@ -5,6 +5,7 @@
 #include <paddock/detail/initiate.hpp>
 #include <paddock/detail/time_limit.hpp>
 #include <paddock/error.hpp>
+#include <paddock/log.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 
@@ -46,7 +47,7 @@ struct any_client_options {
     /// redis::client_options::trust_new_servers: the servers were just set up, or it is a test.
     bool trust_new_servers = false;
     /// As client_options::log.
-    std::function<void(std::string_view)> log{};
+    log_function log{};
 };
 
 /// Makes the system that a URL names; throws `system_error` with `errc::bad_argument` for a URL

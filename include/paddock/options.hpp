@@ -1,11 +1,11 @@
 #pragma once
 
+#include <paddock/log.hpp>
 #include <paddock/znode.hpp>
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -95,23 +95,25 @@ struct client_options {
     /// here: from 256 KiB, into which every request of a lock fits, to 1 GiB.
     std::size_t max_request_bytes = 1024 * 1024 - 1024;
     lease_options lease{};
-    /// Receives, in one line of text each, what no operation reports: names that do not resolve,
-    /// servers that do not answer, and that they answer again; a session that has expired; a
-    /// leadership that election::lead has lost, and failures of its work; orphan nodes that the
-    /// client may not delete; callers that wait behind their own client's hold; and the ERROR
-    /// messages of ZooKeeper's C client (at most one of these in ten seconds). While a problem
-    /// lasts its line comes again and again. (client::next_state tells a program the same of the
-    /// connection and the session, guard::lost of a lock.)
+    /// Receives what no operation reports, one line each: servers that cannot be found or do not
+    /// answer, and that they answer again, after how long; a session that has expired; each hold
+    /// that was lost (of many at once the first three, and how many others); an event loop that
+    /// stood still for so long that it cost holds; callers that wait behind their own client's
+    /// hold; the work of a leader that failed; missing rights. paddock/log.hpp has the codes. (A
+    /// program learns the same of the connection from client::next_state, of a lock from
+    /// guard::lost.)
     ///
-    /// The client calls the function on its strand until close() has completed (the destructor
-    /// closes in the background). The function must not block. If it throws, the client ignores the
-    /// exception, and the text goes where it would go without a log.
+    /// Of each code one line comes in ten seconds; while its trouble lasts the pauses grow to a
+    /// minute, and the next line, or that about the end of the outage, says how many were left out.
     ///
-    /// Without a function the text goes to std::clog: at most one line of each kind in ten seconds
-    /// (of two locks that are lost together only the first is named), one for the end of an outage
-    /// whose line was written, and none while all is well. That is the only write of this library
-    /// that may block.
-    std::function<void(std::string_view)> log{};
+    /// A function that takes a std::string_view gets the text alone. The client calls the function
+    /// on its strand until close() has completed (the destructor closes in the background). The
+    /// function must not block. If it throws, the client ignores the exception, and the line goes
+    /// where it would go without a log.
+    ///
+    /// Without a function the lines go to std::clog: `paddock: `, the text, the code in brackets.
+    /// That is the only write of this library that may block.
+    log_function log{};
 };
 
 /// The action of a waiting `lock()` when its session expires.

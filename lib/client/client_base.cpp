@@ -10,8 +10,13 @@ struct releases_ended_mark final : releasable {
 } // namespace
 
 client_base::client_base(asio::any_io_executor io, std::unique_ptr<environment> env,
-                         lease_term::clock now)
-    : io_(std::move(io)), env_(std::move(env)), clock_(now), deadlines_(*env_) {}
+                         lease_term::clock now, log_function log)
+    : io_(std::move(io))
+    , env_(std::move(env))
+    , clock_(now)
+    , deadlines_(*env_)
+    , log_(std::move(log))
+    , losses_(*env_, log_) {}
 
 void client_base::prepare_releases() {
     if (!wakeup_) wakeup_ = env_->make_wakeup([this] { run_pending_releases(); });
@@ -51,6 +56,7 @@ void client_base::take(releasable* newest) noexcept {
 
 void client_base::end_holds() noexcept {
     deadlines_.clear();
+    losses_.close();
     take(pending_releases_.exchange(&releases_ended));
     if (wakeup_) wakeup_->stop();
 }

@@ -2,6 +2,8 @@
 
 #include "client/hold_deadlines.hpp"
 #include "client/lease_term.hpp"
+#include "client/loss_log.hpp"
+#include "client/trouble_log.hpp"
 #include "support/environment.hpp"
 #include "support/function.hpp"
 
@@ -12,6 +14,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -36,7 +39,8 @@ private:
 /// destructors ask for, the deadlines of its holds, and its end.
 class client_base {
 public:
-    client_base(asio::any_io_executor io, std::unique_ptr<environment> env, lease_term::clock now);
+    client_base(asio::any_io_executor io, std::unique_ptr<environment> env, lease_term::clock now,
+                log_function log);
     virtual ~client_base() = default;
     client_base(const client_base&) = delete;
     client_base& operator=(const client_base&) = delete;
@@ -59,6 +63,11 @@ public:
     environment& env() noexcept { return *env_; }
     lease_term::clock clock() const noexcept { return clock_; }
     hold_deadlines& deadlines() noexcept { return deadlines_; }
+    /// A line for the log, if it is not limited. Returns whether the log has it.
+    bool trouble(log_code code, std::string_view text, std::string_view path = {}) noexcept {
+        return has_context() && log_.write(code, text, env_->now(), path);
+    }
+    loss_log& losses() noexcept { return losses_; }
 
     /// Connects to the servers; no effect later.
     virtual void start() = 0;
@@ -89,6 +98,7 @@ protected:
     /// Once the servers know.
     void end();
     bool has_context() const noexcept { return env_ != nullptr; }
+    trouble_log& log() noexcept { return log_; }
 
 private:
     /// Destroys what uses the environment; part of shutdown(), after close().
@@ -101,6 +111,8 @@ private:
     lease_term::clock clock_;
     error_code close_reason_;
     hold_deadlines deadlines_;
+    trouble_log log_;
+    loss_log losses_;
 
     /// The newest object in the list; &releases_ended after end_holds(): from then on the thread
     /// that releases an object destroys it.

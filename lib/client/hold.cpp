@@ -38,6 +38,8 @@ void hold::end(error_code why) {
     else if (first)
         stage_.store(stage::lapsing, std::memory_order_release);
     if (!first) return;
+    if (reason_ != errc::released && !client_->closed())
+        client_->losses().add(lock_path(), reason_, client_->env().now() - granted_at_);
     on_end();
     end_calls_.complete({}, reason_);
     for (auto* const calls : {&revoke_calls_, &downgrade_calls_})

@@ -57,6 +57,8 @@ public:
     /// Whether the servers certainly keep the resource, though the hold may be lost.
     bool lease_alive() const noexcept { return term_->alive(); }
     virtual std::string_view path() const noexcept = 0;
+    /// Of the lock, as its servers know it: with the client's root.
+    virtual std::string_view lock_path() const noexcept = 0;
     /// Limits the time of the hold, which was granted at `since`. Once, and only before other
     /// threads can use the hold.
     void limit(const hold_limit& limit, boot_clock::time_point since);

@@ -1,6 +1,8 @@
 #include "client/trouble_log.hpp"
 
-#include <algorithm>
+#include "support/argument.hpp"
+
+#include <cstdint>
 #include <iostream>
 #include <string>
 #include <syncstream>
@@ -9,41 +11,67 @@ namespace paddock::detail {
 
 namespace {
 
-/// The text in one line: an exception's text can have several.
-std::string one_line(std::string_view what) {
-    std::string line(what);
-    std::replace_if(
-        line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
-    return line;
-}
-
 /// Writes the line in one piece, whatever other threads write, and flushes it.
-void write_line(std::string_view what) noexcept {
+void write_line(const log_record& line) noexcept {
     try {
-        std::osyncstream(std::clog) << "paddock: " + one_line(what) + '\n' << std::flush;
+        std::osyncstream(std::clog)
+            << "paddock: " + std::string(line.text) + " [" + std::string(name_of(line.code)) + "]\n"
+            << std::flush;
     } catch (...) {
         // There is no other place to report it.
     }
 }
 
-} // namespace
-
-/// The C client repeats its messages with each connection attempt, thirty times a second, so the
-/// limit applies to them even for the user's log. If the user's log throws, the text goes where it
-/// would go without one.
-bool trouble_log::write(trouble_kind kind, std::string_view what, boot_clock::time_point now,
-                        rules::trouble_limit& limit) noexcept {
-    const bool rare = kind == trouble_kind::recovery || limit.allows(kind, now);
-    if (user_log_ && kind == trouble_kind::c_client && !rare) return false;
-    if (write_to_user(what)) return true;
-    if (rare) write_line(what);
-    return rare;
+std::string left_out_text(std::uint64_t lines) {
+    if (lines == 0) return {};
+    return " (" + std::to_string(lines) + (lines == 1 ? " line" : " lines") +
+           " about this left out)";
 }
 
-bool trouble_log::write_to_user(std::string_view what) noexcept {
+} // namespace
+
+bool trouble_log::write(log_code code, std::string_view text, boot_clock::time_point now,
+                        std::string_view path, rules::log_limit& limit) noexcept {
+    try {
+        const auto left_out = limit.allows(code, path, now);
+        if (!left_out) return false;
+        write_now(code, std::string(text) + left_out_text(*left_out), path);
+    } catch (const std::bad_alloc&) {
+        return false;
+    }
+    return true;
+}
+
+/// If the user's log throws, the text goes where it would go without one.
+void trouble_log::write_now(log_code code, std::string_view text, std::string_view path) noexcept {
+    try {
+        const auto line = printable(text), lock = printable(path);
+        const log_record record{level_of(code), code, line, lock};
+        if (!write_to_user(record)) write_line(record);
+    } catch (const std::bad_alloc&) {
+        // There is no memory for the line.
+    }
+}
+
+void trouble_log::write_recovery(std::string_view text, rules::outage& over,
+                                 boot_clock::time_point now, rules::log_limit& limit) noexcept {
+    const auto was = over.end(now);
+    if (!was) return;
+    for (const auto code : {log_code::unresolved_name, log_code::unreachable,
+                            log_code::silent_server, log_code::no_descriptor, log_code::c_client})
+        limit.end(code);
+    try {
+        write_now(log_code::recovered, std::string(text) + " after " + in_words(was->lasted) +
+                                           left_out_text(was->left_out));
+    } catch (const std::bad_alloc&) {
+        // As above.
+    }
+}
+
+bool trouble_log::write_to_user(const log_record& line) noexcept {
     if (!user_log_) return false;
     try {
-        user_log_(one_line(what));
+        user_log_(line);
         return true;
     } catch (...) {
         return false;

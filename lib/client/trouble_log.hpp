@@ -1,34 +1,45 @@
 #pragma once
 
-#include "rules/trouble_limit.hpp"
-#include "support/trouble.hpp"
+#include "rules/log_limit.hpp"
 
-#include <functional>
+#include <paddock/log.hpp>
+
 #include <string_view>
 #include <utility>
 
 namespace paddock::detail {
 
-/// Writes problems to the user's log, or to std::clog if there is none.
+/// Writes lines to the user's log, or to std::clog if there is none. Strand only.
 class trouble_log {
 public:
-    using function = std::function<void(std::string_view)>;
+    explicit trouble_log(log_function user_log) : user_log_(std::move(user_log)) {}
 
-    explicit trouble_log(function user_log) : user_log_(std::move(user_log)) {}
-
-    /// Returns whether it was written: lines that come too often are not.
-    bool write(trouble_kind kind, std::string_view what, boot_clock::time_point now) noexcept {
-        return write(kind, what, now, limit_);
+    /// Returns whether it was written: lines that come too often are left out, and counted by the
+    /// next one. `path` is that of the lock, if the line is about one.
+    bool write(log_code code, std::string_view text, boot_clock::time_point now,
+               std::string_view path = {}) noexcept {
+        return write(code, text, now, path, limit_);
     }
     /// With a limit of its own, for one server of several.
-    bool write(trouble_kind kind, std::string_view what, boot_clock::time_point now,
-               rules::trouble_limit& limit) noexcept;
+    bool write(log_code code, std::string_view text, boot_clock::time_point now,
+               std::string_view path, rules::log_limit& limit) noexcept;
+
+    /// Without a limit.
+    void write_now(log_code code, std::string_view text, std::string_view path = {}) noexcept;
+
+    /// The end of an outage, if the log has its beginning: `text` says what is well again.
+    void write_recovery(std::string_view text, rules::outage& over, boot_clock::time_point now,
+                        rules::log_limit& limit) noexcept;
+    void write_recovery(std::string_view text, rules::outage& over,
+                        boot_clock::time_point now) noexcept {
+        write_recovery(text, over, now, limit_);
+    }
 
 private:
-    bool write_to_user(std::string_view what) noexcept;
+    bool write_to_user(const log_record& line) noexcept;
 
-    function user_log_;
-    rules::trouble_limit limit_;
+    log_function user_log_;
+    rules::log_limit limit_;
 };
 
 } // namespace paddock::detail

@@ -1,5 +1,6 @@
 #include "native/c_error_line.hpp"
 
+#include <cerrno>
 #include <utility>
 
 namespace paddock::native {
@@ -20,6 +21,46 @@ std::string c_error_line::take() {
     const auto text = line.find(": ", level == std::string::npos ? 0 : level);
     if (level != std::string::npos && text != std::string::npos) line.erase(0, text + 2);
     return line;
+}
+
+namespace {
+
+struct meaning {
+    int error; ///< errno
+    const char* text;
+};
+
+constexpr meaning meanings[] = {
+    {ECONNREFUSED, " refuses connections: no server listens there"},
+    {EHOSTDOWN, " closed the connection: the server is starting or stopping, or has no quorum; its "
+                "log may show the cause"},
+    {ECONNRESET, " reset the connection: the server has ended, or something between closed it; the "
+                 "server's log may show the cause"},
+    {ETIMEDOUT, " does not answer: check the server's load, and the network between"},
+    {EHOSTUNREACH, " is not reachable: there is no route to that host"},
+    {ENETUNREACH, " is not reachable: there is no route to that network"},
+};
+
+/// The text between two others; empty if one is missing.
+std::string_view between(std::string_view text, std::string_view before, std::string_view behind) {
+    const auto begin = text.find(before);
+    if (begin == text.npos) return {};
+    text.remove_prefix(begin + before.size());
+    const auto end = text.find(behind);
+    return end == text.npos ? std::string_view() : text.substr(0, end);
+}
+
+} // namespace
+
+/// Most lines are `Socket 10.0.0.1:2181 zk retcode=-4, errno=111(Connection refused): …`.
+std::string explained(std::string_view line) {
+    const auto server = between(line, "Socket ", " zk retcode=");
+    const auto error = between(line, "errno=", "(");
+    if (!server.empty())
+        for (const auto& one : meanings)
+            if (error == std::to_string(one.error)) return std::string(server) + one.text;
+    return "ZooKeeper's C client says: " + std::string(line) +
+           ": the server's log may show the cause";
 }
 
 } // namespace paddock::native

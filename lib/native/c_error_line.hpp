@@ -33,4 +33,8 @@ private:
     std::string line_;
 };
 
+/// What has happened, for whoever reads the log: the C client reports some of it with an error
+/// number that has another meaning (a connection that the server closed as "Host is down").
+std::string explained(std::string_view line);
+
 } // namespace paddock::native

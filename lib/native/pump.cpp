@@ -60,9 +60,10 @@ void pump::servers_looked_up(const server_endpoints& known) {
     if (stopped()) return;
     const turn_scope scope(*this);
     if (!known.unresolved.empty())
-        user_.on_trouble(trouble_kind::name, "cannot resolve " + joined(known.unresolved) +
-                                                 ": check the server list and the name service" +
-                                                 (known.found.empty() ? "; still trying" : ""));
+        user_.on_trouble(log_code::unresolved_name,
+                         "cannot resolve " + joined(known.unresolved) +
+                             ": check the server list and the name service" +
+                             (known.found.empty() ? "; still trying" : ""));
     if (stopped()) return;
     if (!known.found.empty() && open_)
         update_servers(known.found);
@@ -118,7 +119,7 @@ void pump::suspect_server() {
 void pump::open(const std::vector<std::string>& endpoints) {
     open_ = calls_->open(connect_string(endpoints, env_), options_.session_timeout, *this);
     if (!open_) {
-        user_.on_trouble(trouble_kind::unreachable,
+        user_.on_trouble(log_code::unreachable,
                          "cannot use the servers " + joined(endpoints) +
                              ": check the addresses' zones, and the limits of open files and "
                              "memory; still trying");
@@ -145,12 +146,8 @@ void pump::apply_new_servers() {
 void pump::attempt_failed() {
     const auto pass = attempts_.fail();
     if (!pass) return;
-    const auto now = env_.now();
-    rests_until_ = now + pass_delay_.next(env_);
-    if (now >= next_report_) {
-        next_report_ = now + report_delay_.next(env_);
-        user_.on_trouble(trouble_kind::unreachable, fault(*pass));
-    }
+    rests_until_ = env_.now() + pass_delay_.next(env_);
+    user_.on_trouble(log_code::unreachable, fault(*pass));
     if (pass->by_most && !stopped()) user_.on_refused();
 }
 
@@ -197,8 +194,6 @@ void pump::on_session_event(int new_state) noexcept {
     session_timeout_ = calls_->session_timeout();
     attempts_.succeed();
     lookup_delay_.reset();
-    report_delay_.reset();
-    next_report_ = {};
     failure_delay_.reset();
     pass_delay_.reset();
     last_packet_ = env_.now();
@@ -220,11 +215,7 @@ void pump::report_down() noexcept {
 
 void pump::on_error_line(std::string_view line) noexcept {
     if (stopped()) return;
-    const bool nothing_listens = line.find("Connection refused") != line.npos;
-    const auto* const hint =
-        nothing_listens ? ": no server listens there" : ": the server's log may show the cause";
-    user_.on_trouble(trouble_kind::c_client,
-                     "ZooKeeper's C client says: " + std::string(line) + hint);
+    user_.on_trouble(log_code::c_client, explained(line));
 }
 
 void pump::on_watch(watch_type type, std::string_view path) noexcept {

@@ -5,7 +5,7 @@
 #include "native/server_list.hpp"
 #include "support/backoff.hpp"
 #include "support/environment.hpp"
-#include "support/trouble.hpp"
+#include "support/log.hpp"
 
 #include <paddock/error.hpp>
 
@@ -50,7 +50,7 @@ public:
     /// handshake: they serve nobody, or not this session.
     virtual void on_refused() noexcept = 0;
     /// A problem for an administrator: an unresolvable name, no server that answers.
-    virtual void on_trouble(trouble_kind kind, std::string_view what) noexcept = 0;
+    virtual void on_trouble(log_code code, std::string_view what) noexcept = 0;
 
 protected:
     ~pump_user() = default;
@@ -168,8 +168,6 @@ private:
     std::unique_ptr<timer> lookup_timer_; ///< see arm_lookup_timer()
     bool lookup_timer_armed_ = false;
     backoff lookup_delay_{std::chrono::seconds(2)};
-    backoff report_delay_;
-    boot_clock::time_point next_report_{};
 
     bool open_ = false;
     bool up_ = false; ///< between on_connected() and on_disconnected()

@@ -204,7 +204,7 @@ bool pump::adopt(descriptor connection, boot_clock::time_point now) {
     try {
         readiness_ = env_.make_readiness(connection);
     } catch (const std::exception& error) {
-        user_.on_trouble(trouble_kind::descriptors,
+        user_.on_trouble(log_code::no_descriptor,
                          std::string("cannot wait for the connection: ") + error.what() +
                              ": raise the limit of open files; still trying");
         if (!stopped()) break_and_process();

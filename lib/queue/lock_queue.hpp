@@ -107,7 +107,7 @@ private:
     bool directory_free() const { return core_.own_directories().free(directory_); }
     /// Also with locks by path in the directory of a key.
     bool made_by_locks() const { return core_.own_directories().made_by_locks(directory_); }
-    std::string lock_name() const;
+    std::string_view lock_path() const;
     std::shared_ptr<queue_user> erase_entry(rules::contender_key key);
     using rules_driver::carry_out;
     void carry_out(const rules::queue_act::create& a);

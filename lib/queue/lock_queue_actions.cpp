@@ -8,9 +8,9 @@
 
 namespace paddock::detail {
 
-std::string lock_queue::lock_name() const {
-    const bool permits = !entries_.empty() && entries_.begin()->second.how.rules.passing;
-    return (permits ? "permits at " : "a lock at ") + directory_;
+std::string_view lock_queue::lock_path() const {
+    const bool of_semaphore = !entries_.empty() && entries_.begin()->second.how.rules.passing;
+    return of_semaphore ? rules::parent(directory_) : directory_;
 }
 
 void lock_queue::after_actions() {
@@ -126,8 +126,10 @@ void lock_queue::carry_out(const rules::queue_act::taint& a) {
 }
 
 void lock_queue::carry_out(const rules::queue_act::warn&) {
-    core_.trouble(trouble_kind::exhaustion, "half of the sequence numbers below " + directory_ +
-                                                " are used up: drain its locks and delete it");
+    core_.trouble(log_code::sequence_exhausted,
+                  "half of the sequence numbers below " + directory_ +
+                      " are used up: drain its locks and delete it",
+                  directory_);
 }
 
 void lock_queue::carry_out(const rules::queue_act::grant& a) {

@@ -40,7 +40,7 @@ inline error_code failure_of(rules::common_act::why reason, int code) {
 ///   - self(), a shared pointer to itself,
 ///   - directory() and persistent_parents(), for make_parents,
 ///   - directory_made(), if it wants to know that the directory is new,
-///   - lock_name(), for the log, if its rules find contenders that wait for themselves,
+///   - lock_path(), for the log, if its rules find contenders that wait for themselves,
 ///   - directory_free(), if its rules ask for that,
 ///   - after_actions(), if it has more to do after all actions.
 /// Strand only.
@@ -151,7 +151,7 @@ private:
             if (!self || !self->rules_) return;
             auto& stuck = *self->stuck_;
             const auto found = self->updated_rules().stuck(stuck.threshold());
-            stuck.report(found, self->lock_name(), self->stuck_report());
+            stuck.report(found, self->lock_path(), self->stuck_report());
         };
     }
 

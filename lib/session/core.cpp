@@ -14,13 +14,16 @@ constexpr std::chrono::seconds refusal_margin{1};
 
 core::core(asio::any_io_executor io, world outside, std::vector<native::server_address> servers,
            std::string root, client_options options)
-    : client_base(std::move(io), std::move(outside.env), outside.clock)
+    : client_base(std::move(io), std::move(outside.env), outside.clock, options.log)
     , make_calls_(std::move(outside.make_calls))
     , first_servers_(std::move(servers))
     , servers_(first_servers_)
     , root_(std::move(root))
     , options_(std::move(options))
-    , lease_({env(), clock(), dispatcher_, log_, [this] { change_server(); }}, options_.lease)
+    , lease_({env(), clock(), dispatcher_, log(),
+              [this](boot_clock::time_point since) { on_silence(since); },
+              [this] { on_server_answers(); }},
+             options_.lease)
     , dispatcher_(env(),
                   {options_.budgets.requests_in_flight, options_.budgets.request_bytes_in_flight,
                    std::min(batch::most_bytes, options_.max_request_bytes)},
@@ -29,7 +32,7 @@ core::core(asio::any_io_executor io, world outside, std::vector<native::server_a
                                      options_.max_request_bytes - request_envelope))
     , nodes_(std::min(options_.budgets.node_path_bytes, options_.max_request_bytes))
     , own_directories_(env(), dispatcher_)
-    , sweeper_(env(), dispatcher_, claims_, nodes_, own_directories_, log_)
+    , sweeper_(env(), dispatcher_, claims_, nodes_, own_directories_, log())
     , young_holds_(env()) {}
 
 core::~core() { stop_pump(); }
@@ -104,7 +107,8 @@ void core::on_connected(std::uint64_t) noexcept {
     set_state(client_state::connected);
     sweeper_.on_connected(session_timeout());
     own_directories_.on_connected();
-    if (std::exchange(outage_logged_, false)) trouble(trouble_kind::recovery, "a server answers");
+    on_server_answers();
+    tell_timeout();
     notify([](session_listener& listener) { listener.on_connected(); });
     dispatcher_.start_sending();
 }
@@ -136,7 +140,7 @@ void core::next_epoch(std::string_view why) {
     session_.store(0, std::memory_order_release);
     timeout_.store(0, std::memory_order_release);
     set_state(client_state::expired);
-    trouble(trouble_kind::expiry, why);
+    trouble(log_code::session_expired, why);
     lease_.end();
     dispatcher_.end_session();
     stop_pump();
@@ -234,20 +238,35 @@ void core::set_servers(std::vector<native::server_address> servers) {
     if (pump_) pump_->set_servers(servers_);
 }
 
-void core::change_server() {
+void core::on_silence(boot_clock::time_point since) {
     if (!pump_) return;
-    if (pump_->known_servers() > 1)
-        trouble(trouble_kind::silence, "the server does not answer: looking for another; check "
-                                       "its load and the network");
+    const bool others = pump_->known_servers() > 1;
+    const auto what = others
+                          ? "the server has not answered for " + in_words(env().now() - since) +
+                                ": looking for another; check its load and the network"
+                          : "the only known server has not answered for " +
+                                in_words(env().now() - since) + ": check its load and the network";
+    outage_.trouble(since, trouble(log_code::silent_server, what));
     pump_->suspect_server();
 }
 
-void core::on_trouble(trouble_kind kind, std::string_view what) noexcept {
-    if (trouble(kind, what) && kind == trouble_kind::unreachable) outage_logged_ = true;
+void core::on_server_answers() noexcept {
+    log().write_recovery("a server answers", outage_, env().now());
 }
 
-bool core::trouble(trouble_kind kind, std::string_view what) noexcept {
-    return has_context() && log_.write(kind, what, env().now());
+void core::on_trouble(log_code code, std::string_view what) noexcept {
+    const auto since = state() == client_state::suspended ? suspended_since_ : env().now();
+    outage_.trouble(since, trouble(code, what));
+}
+
+/// Once for each value.
+void core::tell_timeout() noexcept {
+    if (session_timeout() == options_.session_timeout || session_timeout() == told_timeout_) return;
+    told_timeout_ = session_timeout();
+    trouble(log_code::session_timeout,
+            "the servers grant a session timeout of " + in_words(session_timeout()) +
+                " instead of the requested " + in_words(options_.session_timeout) +
+                ": their minSessionTimeout and maxSessionTimeout are the limits");
 }
 
 void core::drop_connections() noexcept {

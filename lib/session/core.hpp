@@ -1,7 +1,6 @@
 #pragma once
 
 #include "client/client_base.hpp"
-#include "client/trouble_log.hpp"
 #include "native/pump.hpp"
 #include "rules/claims.hpp"
 #include "session/dispatcher.hpp"
@@ -105,14 +104,14 @@ public:
     /// Opens the first session; no effect later.
     void start() override;
     void set_servers(std::vector<native::server_address> servers);
-    /// The connected server does not answer.
-    void change_server();
+    /// The connected server has not answered since then.
+    void on_silence(boot_clock::time_point since);
+    /// A server answers, perhaps after silence.
+    void on_server_answers() noexcept;
     /// Completes all operations with `why`, then ends the session if there is a connection.
     void close(error_code why) override;
     /// While it closes: sends a request whose answer nobody awaits, if there is a connection.
     void send_last(const request& what);
-    /// Returns whether the log has it.
-    bool trouble(trouble_kind kind, std::string_view what) noexcept;
 
     /// Calls back with every state that is not `seen`, the present one included, until it returns
     /// false.
@@ -139,7 +138,7 @@ public:
     void on_watch(native::watch_type type, std::string_view path) noexcept override;
     void on_refused() noexcept override;
     void on_sending() noexcept override { dispatcher_.take_turn(); }
-    void on_trouble(trouble_kind kind, std::string_view what) noexcept override;
+    void on_trouble(log_code code, std::string_view what) noexcept override;
 
 private:
     struct state_waiter {
@@ -155,6 +154,7 @@ private:
     void dismiss_scout();
     void stop_pump() noexcept;
     void on_pump_ended();
+    void tell_timeout() noexcept;
     void set_state(client_state next);
     void drop_connections() noexcept override;
     template <typename Event>
@@ -165,8 +165,8 @@ private:
     std::vector<native::server_address> servers_;
     std::string root_;
     client_options options_;
-    trouble_log log_{options_.log};
-    bool outage_logged_ = false; ///< and no server has answered since
+    rules::outage outage_;
+    std::chrono::milliseconds told_timeout_{0}; ///< that the servers grant
 
     std::atomic<client_state> state_{client_state::connecting};
     std::atomic<std::uint64_t> epoch_{0};

@@ -69,6 +69,7 @@ void lease::on_connected(bool new_session, boot_clock::time_point handshake,
 }
 
 void lease::on_suspended() {
+    note_stall();
     beat_.reset();
     patience_.reset();
 }
@@ -114,6 +115,11 @@ void lease::begin_term(boot_clock::time_point until) {
 /// The term stays alive until its end, but proofs no longer extend it.
 void lease::lapse() {
     lapsed_ = true;
+    note_stall();
+    const auto now = parts_.env.now();
+    const bool by_stall =
+        stall_ >= clock_->timing().timeout / 3 && now - stall_seen_ < clock_->timing().beat;
+    if (by_stall && !users_.empty()) tell_stall(parts_.log, stall_, now);
     while (!users_.empty()) {
         auto& user = users_.front();
         users_.pop_front();
@@ -126,7 +132,9 @@ void lease::lapse() {
 void lease::watch_end() {
     if (end_ || users_.empty()) return;
     end_ = parts_.env.make_timer();
-    end_->arm(given_up_at(), [this] {
+    end_due_ = given_up_at();
+    end_->arm(end_due_, [this] {
+        note_stall();
         const auto fired = std::exchange(end_, {});
         if (lapsed_ || parts_.env.now() >= given_up_at())
             lapse();
@@ -146,7 +154,9 @@ void lease::call_waiting() {
 void lease::beat() {
     const auto now = parts_.env.now();
     const auto& timing = clock_->timing();
-    beat_->arm(now + timing.beat, [this] { beat(); });
+    note_stall();
+    beat_due_ = now + timing.beat;
+    beat_->arm(beat_due_, [this] { beat(); });
     const bool needed = !users_.empty() || !waiting_.empty();
     const bool proves = needed && (beats_++ % timing.beats_of_proof == 0 || !waiting_.empty());
     if (needed || now - last_touch_ >= timing.beat) read();
@@ -154,7 +164,7 @@ void lease::beat() {
     if (waiting_.empty() || now - waiting_since_ < clock_->timing().timeout) return;
     waiting_since_ = now;
     parts_.log.write(
-        trouble_kind::slowness,
+        log_code::slow_ensemble,
         "the answers are too slow for this session timeout, and no lock can be granted: "
         "raise session_timeout, or look after the ensemble's load",
         now);
@@ -162,12 +172,14 @@ void lease::beat() {
 
 void lease::read() {
     if (std::exchange(reading_, true)) return;
+    read_at_ = parts_.env.now();
     const bool first = parts_.dispatcher.only_reads();
     parts_.dispatcher.submit(lane::urgent, requests::exists{known_node},
                              [this, number = ++reads_](const native::reply&) {
                                  if (number != reads_) return;
                                  reading_ = false;
                                  if (patience_) patience_->cancel();
+                                 if (std::exchange(silent_, false)) parts_.on_answer();
                              });
     if (!first) return; // the read waits behind a write, so it only shows that the leader is slow
     const auto& timing = clock_->timing();
@@ -181,7 +193,21 @@ void lease::lose_patience() {
     const auto now = parts_.env.now();
     if (dropped_at_ && now - *dropped_at_ < 3 * clock_->timing().patience) return;
     dropped_at_ = now;
-    parts_.change_server();
+    silent_ = true;
+    parts_.on_silence(read_at_);
+}
+
+/// A timer that fires late tells that the event loop stood still. Whatever the loop does first
+/// then, the holds that it has cost must know.
+void lease::note_stall() {
+    if (!clock_) return;
+    const auto now = parts_.env.now();
+    boot_clock::duration late{};
+    if (beat_) late = std::max(late, now - beat_due_);
+    if (end_) late = std::max(late, now - end_due_);
+    if (late <= clock_->timing().beat && now - stall_seen_ < clock_->timing().beat) return;
+    stall_ = late;
+    stall_seen_ = now;
 }
 
 void lease::prove(bool by_quorum) {

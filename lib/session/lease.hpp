@@ -1,7 +1,7 @@
 #pragma once
 
 #include "client/lease_term.hpp"
-#include "client/trouble_log.hpp"
+#include "client/loss_log.hpp"
 #include "rules/lease_clock.hpp"
 #include "session/dispatcher.hpp"
 #include "support/environment.hpp"
@@ -34,7 +34,9 @@ struct lease_parts {
     lease_term::clock clock;
     class dispatcher& dispatcher;
     trouble_log& log;
-    unique_function<void()> change_server; ///< the connected server does not answer
+    /// The connected server has not answered since then.
+    unique_function<void(boot_clock::time_point)> on_silence;
+    unique_function<void()> on_answer; ///< it answers again
 };
 
 /// Knows until when the present session is certainly alive. It renews that time with heartbeats,
@@ -77,6 +79,7 @@ private:
     void read();
     void prove(bool by_quorum);
     void lose_patience();
+    void note_stall();
 
     lease_parts parts_;
     rules::lease_settings settings_;
@@ -92,8 +95,14 @@ private:
     int beats_ = 0;                       ///< of the present connection
     bool reading_ = false;
     std::uint64_t reads_ = 0; ///< the number of the last read; an answer to another one is late
+    boot_clock::time_point read_at_{};
+    bool silent_ = false; ///< the read was not answered in time
     std::optional<boot_clock::time_point> dropped_at_;
     std::unique_ptr<timer> beat_, end_, patience_;
+    boot_clock::time_point beat_due_{}; ///< while `beat_` exists
+    boot_clock::time_point end_due_{};  ///< likewise
+    boot_clock::duration stall_{};      ///< of the event loop, the last one
+    boot_clock::time_point stall_seen_{};
 };
 
 } // namespace paddock::detail

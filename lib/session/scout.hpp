@@ -34,7 +34,7 @@ private:
     void on_refused() noexcept override {}
     void on_watch(native::watch_type, std::string_view) noexcept override {}
     void on_sending() noexcept override {}
-    void on_trouble(trouble_kind, std::string_view) noexcept override {}
+    void on_trouble(log_code, std::string_view) noexcept override {}
 
     environment& env_;
     std::shared_ptr<unique_function<void()>> served_;

@@ -21,18 +21,19 @@ boot_clock::duration stuck_monitor::threshold() const {
     return negotiated.count() > 0 ? negotiated : core_.options().session_timeout;
 }
 
-void stuck_monitor::report(const rules::stuck_waiters& found, std::string_view lock_name,
+void stuck_monitor::report(const rules::stuck_waiters& found, std::string_view path,
                            unique_function<void()> check) {
     running_ = false;
     if (found.next) schedule(*found.next, std::move(check));
     if (found.count == 0) return;
-    const auto time = std::chrono::duration_cast<std::chrono::milliseconds>(threshold());
-    core_.trouble(trouble_kind::self_wait,
+    core_.trouble(log_code::self_wait,
                   std::to_string(found.count) +
-                      (found.count == 1 ? " caller has" : " callers have") + " waited for " +
-                      std::string(lock_name) + " for more than " + std::to_string(time.count()) +
-                      " ms behind a hold of this same client: a caller that waits for its own "
-                      "hold waits for ever");
+                      (found.count == 1 ? " caller has" : " callers have") +
+                      " waited for the lock " + std::string(path) + " for more than " +
+                      in_words(threshold()) +
+                      " behind a hold of this same client: a caller that waits for its own "
+                      "hold waits for ever",
+                  path);
 }
 
 void stuck_monitor::schedule(boot_clock::time_point when, unique_function<void()> check) {

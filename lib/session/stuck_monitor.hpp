@@ -30,7 +30,7 @@ public:
     /// How long a contender waits before it is reported: the session timeout.
     boot_clock::duration threshold() const;
     /// Logs the contenders that a check has found, and schedules the next check if one is needed.
-    void report(const rules::stuck_waiters& found, std::string_view lock_name,
+    void report(const rules::stuck_waiters& found, std::string_view path,
                 unique_function<void()> check);
 
 private:

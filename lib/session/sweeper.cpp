@@ -119,10 +119,10 @@ void sweeper::refused(const std::string& path) {
     const auto pause = std::chrono::seconds(1 << std::min(job.refusals++, 6));
     job.retry = env_.now() + std::min(pause, longest_refusal);
     arm();
-    log_.write(trouble_kind::permission,
+    log_.write(log_code::not_permitted,
                "not allowed to delete " + path +
                    ": the access control list of its directory lacks DELETE; still trying",
-               env_.now());
+               env_.now(), path);
     for (auto& tell : std::exchange(job.waiting, {}))
         tell(zk_errc::no_auth);
 }

@@ -54,8 +54,8 @@ public:
         if (when_sending) when_sending();
     }
     void on_refused() noexcept override { ++refused; }
-    void on_trouble(trouble_kind kind, std::string_view what) noexcept override {
-        if (kind != trouble_kind::c_client)
+    void on_trouble(log_code code, std::string_view what) noexcept override {
+        if (code != log_code::c_client)
             troubles.emplace_back(what);
         else
             error_lines.emplace_back(what);

@@ -4,12 +4,12 @@
 #include <paddock/detail/initiate.hpp>
 #include <paddock/detail/time_limit.hpp>
 #include <paddock/error.hpp>
+#include <paddock/log.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 
 #include <chrono>
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -55,7 +55,7 @@ struct client_options {
     /// `paddock:` and this text, in CLIENT LIST. At most 64 printable ASCII characters, no space.
     std::string label{};
     /// As paddock::client_options::log: servers that cannot be reached, or must not be used.
-    std::function<void(std::string_view)> log{};
+    log_function log{};
 };
 
 class [[gnu::visibility("default")]] client;

@@ -8,10 +8,12 @@
 namespace paddock::detail {
 
 node_hold::node_hold(std::shared_ptr<core> client, std::shared_ptr<held_resource> resource,
-                     std::string full_path, const fencing_token& token, bool can_downgrade)
+                     std::string full_path, std::size_t lock_size, const fencing_token& token,
+                     bool can_downgrade)
     : hold(client, client->lease().term(), std::move(resource), token, can_downgrade)
     , core_(std::move(client))
-    , full_path_(std::move(full_path)) {
+    , full_path_(std::move(full_path))
+    , lock_size_(lock_size) {
     core_->lease().keep(*this);
 }
 

@@ -16,10 +16,14 @@ namespace paddock::detail {
 class node_hold final : public hold, private lease_user {
 public:
     node_hold(std::shared_ptr<core> client, std::shared_ptr<held_resource> resource,
-              std::string full_path, const fencing_token& token, bool can_downgrade = false);
+              std::string full_path, std::size_t lock_size, const fencing_token& token,
+              bool can_downgrade = false);
 
     // Any thread.
     std::string_view path() const noexcept override;
+    std::string_view lock_path() const noexcept override {
+        return std::string_view(full_path_).substr(0, lock_size_);
+    }
     const std::string& full_path() const noexcept {
         return is_shared() ? shared_path_ : full_path_;
     }
@@ -48,6 +52,7 @@ private:
 
     std::shared_ptr<core> core_;
     std::string full_path_;
+    std::size_t lock_size_;   ///< of the lock's own path, with which the node's begins
     std::string shared_path_; ///< after a downgrade
     std::vector<std::string> more_nodes_;
     int unsettled_ = 0; ///< transactions whose outcome is not known

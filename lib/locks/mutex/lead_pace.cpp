@@ -85,14 +85,12 @@ boot_clock::duration lead_pace::next() {
 
 void lead_pace::report(const std::exception_ptr& failure) {
     const bool lost = held_ && held_->reason() != errc::released;
-    if (lost && !lock_->client->closed())
-        lock_->client->trouble(trouble_kind::leadership,
-                               "the leadership at " + lock_->directory + " is lost: " +
-                                   held_->reason().message() + "; it campaigns again");
     const auto text = failure ? text_of(failure, lost) : std::string();
     if (!text.empty())
-        lock_->client->trouble(trouble_kind::work, "the work of the leader at " + lock_->directory +
-                                                       " failed: " + text + "; it campaigns again");
+        lock_->client->trouble(log_code::work_failed,
+                               "the work of the leader at " + lock_->directory +
+                                   " failed: " + text + "; it campaigns again",
+                               lock_->directory);
 }
 
 namespace {

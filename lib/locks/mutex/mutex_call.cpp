@@ -92,7 +92,7 @@ void mutex_call::join_queue() {
 void mutex_call::granted(const std::string& path, const fencing_token& token) {
     lock_->client->prepare_releases();
     const auto held =
-        std::make_shared<node_hold>(lock_->client, self(), path, token,
+        std::make_shared<node_hold>(lock_->client, self(), path, lock_->directory.size(), token,
                                     lock_->names.has_shared() && as_ == rules::role::exclusive);
     held->limit(lock_->hold_limit, held->granted_at());
     hold_ = held;

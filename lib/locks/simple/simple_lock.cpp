@@ -171,7 +171,7 @@ void simple_lock::carry_out(const rules::simple_act::grant& a) {
     core_.prepare_releases();
     const auto what = std::make_shared<simple_resource>(shared_from_this(), a.id, marker(a.id));
     const auto held = std::make_shared<node_hold>(settings_.client, what, settings_.path,
-                                                  fencing_token{a.czxid, 0});
+                                                  settings_.path.size(), fencing_token{a.czxid, 0});
     held->add_node(marker(a.id));
     held->limit(settings_.hold_limit, core_.env().now());
     hold_ = held;

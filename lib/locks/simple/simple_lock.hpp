@@ -92,7 +92,7 @@ private:
     std::shared_ptr<simple_lock> self() { return shared_from_this(); }
     const std::string& directory() const noexcept { return settings_.directory; }
     bool persistent_parents() const noexcept { return settings_.persistent_parents; }
-    std::string lock_name() const { return "a lock at " + settings_.path; }
+    std::string_view lock_path() const { return settings_.path; }
 
     void start();
     using rules_driver::carry_out;

@@ -131,8 +131,8 @@ unique_function<void()> sticky_line::stuck_report() {
         const auto self = weak.lock();
         if (!self || self->core_.closed()) return;
         self->rules_.now(self->core_.env().now());
-        self->stuck_.report(self->rules_.stuck(self->stuck_.threshold()),
-                            "a lock at " + self->lock_->directory, self->stuck_report());
+        self->stuck_.report(self->rules_.stuck(self->stuck_.threshold()), self->lock_->directory,
+                            self->stuck_report());
     };
 }
 

@@ -49,11 +49,14 @@ struct core::place final : server_listener {
     void on_clock(time_point sent, std::chrono::microseconds says) override {
         owner.heard_clock(*this, sent, says);
     }
-    void on_reachable() override { owner.on_reachable(*this); }
+    void on_reachable() override {
+        owner.log().write_recovery(name() + " answers", outage, owner.now(), troubles);
+        owner.on_reachable(*this);
+    }
     void on_unreachable(const std::string& why) override {
         leave();
         refusal.reset(); // it may be another one when it is back: that is waited for
-        tell(trouble_kind::unreachable, "is not reachable: " + why);
+        outage.trouble(owner.now(), tell(log_code::unreachable, "is not reachable: " + why));
         owner.admit_listed_twice();
     }
     void on_refused(const std::string& fault) override {
@@ -72,17 +75,22 @@ struct core::place final : server_listener {
         if (const auto line = owner.line_listening_to(channel)) line->on_message(index, value);
     }
     void on_subscription_refused(const std::string& channel, const std::string& fault) override {
-        tell(trouble_kind::permission,
+        tell(log_code::not_permitted,
              "refuses a subscription to " + printable(channel) + ": " + fault);
         if (const auto line = owner.line_listening_to(channel)) line->on_unsubscribed(index);
     }
     void on_messages_lost(const std::string& why) override {
         owner.tell_lines([this](lock_line& one) { one.on_unsubscribed(index); });
-        tell(trouble_kind::unreachable, "sends no messages: " + why);
+        tell(log_code::unreachable, "sends no messages: " + why);
     }
 
-    void tell(trouble_kind kind, const std::string& what) noexcept {
-        owner.trouble(kind, name() + ' ' + what, troubles);
+    /// Returns whether the log has it.
+    bool tell(log_code code, const std::string& what) noexcept {
+        return tell(code, what, troubles);
+    }
+    bool tell(log_code code, const std::string& what, paddock::rules::log_limit& limit) noexcept {
+        return owner.has_context() &&
+               owner.log().write(code, name() + ' ' + what, owner.now(), {}, limit);
     }
 
     void leave() {
@@ -99,7 +107,7 @@ struct core::place final : server_listener {
     void refuse(const std::string& fault, rules::answer::kind what) {
         refusal.emplace().what = what;
         refusal->text = fault;
-        tell(trouble_kind::permission, "cannot be used: " + fault);
+        tell(log_code::unsuitable_server, "cannot be used: " + fault);
         owner.tell_connect_waiters();
         owner.tell_lines([](lock_line& one) { one.on_refused(); });
     }
@@ -110,18 +118,18 @@ struct core::place final : server_listener {
         if (complaint.empty()) return;
         const bool heals =
             said.what == rules::answer::kind::young || said.what == rules::answer::kind::refused;
-        const auto kind = heals ? trouble_kind::slowness : trouble_kind::permission;
-        if (complaints.allows(kind, owner.now())) tell(kind, complaint);
+        const auto code = heals ? log_code::slow_ensemble : log_code::unsuitable_server;
+        tell(code, complaint, complaints);
     }
 
     core& owner;
     const int index;
     const rules::server where;
-    paddock::rules::trouble_limit complaints;
-    paddock::rules::trouble_limit troubles; ///< of std::clog
-    std::unique_ptr<server> link;           ///< null before start(), and after the end
-    std::optional<rules::answer> refusal;   ///< why the server cannot be used
-    bool votes = false;                     ///< it is reachable, and not refused
+    paddock::rules::log_limit complaints, troubles;
+    paddock::rules::outage outage;
+    std::unique_ptr<server> link;         ///< null before start(), and after the end
+    std::optional<rules::answer> refusal; ///< why the server cannot be used
+    bool votes = false;                   ///< it is reachable, and not refused
     std::optional<time_point> voted_until;
     bool listed_twice = false;
     rules::server_clock clock;
@@ -130,13 +138,12 @@ struct core::place final : server_listener {
 
 core::core(asio::any_io_executor io, world outside, std::vector<rules::server> servers,
            client_options options)
-    : client_base(std::move(io), std::move(outside.env), outside.clock)
+    : client_base(std::move(io), std::move(outside.env), outside.clock, options.log)
     , options_(std::move(options))
     , timing_(options_.ttl)
     , least_validity_(options_.min_validity.count() > 0 ? options_.min_validity : options_.ttl / 4)
     , deployment_{options_.max_ttl, static_cast<int>(servers.size()), options_.trust_new_servers}
     , forks_(forks.load(std::memory_order_relaxed))
-    , log_(options_.log)
     , releases_(*this) {
     for (auto& one : servers)
         servers_.push_back(std::make_unique<place>(*this, size(), std::move(one)));
@@ -163,15 +170,6 @@ bool core::is_reachable(int server) const {
 }
 
 bool core::has_connections() const noexcept { return servers_.front()->link != nullptr; }
-
-void core::trouble(trouble_kind kind, const std::string& what) noexcept {
-    if (has_context()) log_.write(kind, what, env().now());
-}
-
-void core::trouble(trouble_kind kind, const std::string& what,
-                   paddock::rules::trouble_limit& limit) noexcept {
-    if (has_context()) log_.write(kind, what, env().now(), limit);
-}
 
 std::vector<bool> core::voters() const {
     std::vector<bool> all;
@@ -218,7 +216,7 @@ void core::call(int server, rules::script which, rules::call_words words,
 void core::heard_clock(place& of, time_point sent, std::chrono::microseconds clock) {
     if (!of.clock.stepped(sent, now(), clock)) return;
     of.young_until = now() + deployment_.max_ttl;
-    trouble(trouble_kind::slowness, of.name() + " has a clock that was set");
+    trouble(log_code::slow_ensemble, of.name() + " has a clock that was set");
 }
 
 /// What a server whose clock was set says about votes proves nothing until all keys are over that

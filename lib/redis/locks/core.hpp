@@ -9,7 +9,7 @@
 #include "redis/rules/server_clock.hpp"
 #include "redis/rules/url.hpp"
 #include "redis/rules/votes.hpp"
-#include "rules/trouble_limit.hpp"
+#include "rules/log_limit.hpp"
 #include "support/budget.hpp"
 #include "support/shared_timers.hpp"
 
@@ -87,6 +87,9 @@ public:
     static constexpr std::size_t most_attempts = 256;
     budget& attempts() noexcept { return attempts_; }
 
+    /// Trouble for the log: the event loop stood still for so long, which has cost a hold.
+    void tell_stall(boot_clock::duration time) { paddock::detail::tell_stall(log(), time, now()); }
+
     /// The line of the lock with this name; forget() ends it, and no other line of this name.
     std::shared_ptr<lock_line> line_of(const std::string& name);
     void forget(const lock_line& one, const std::string& name);
@@ -98,10 +101,6 @@ public:
     using connect_waiter = unique_function<void(error_code)>;
     std::uint64_t when_connected(connect_waiter told);
     void stop_waiting(std::uint64_t id) { connect_waiters_.erase(id); }
-
-    void trouble(trouble_kind kind, const std::string& what) noexcept;
-    void trouble(trouble_kind kind, const std::string& what,
-                 paddock::rules::trouble_limit& limit) noexcept;
 
 private:
     /// One of the servers, as its listener sees it.
@@ -126,7 +125,6 @@ private:
     const boot_clock::duration least_validity_;
     const rules::deployment deployment_;
     const std::uint32_t forks_;
-    trouble_log log_;
     shared_timers timers_{env()};
     std::vector<std::unique_ptr<place>> servers_;
     class releases releases_;

@@ -65,6 +65,7 @@ void key_holder::tick() {
         if (!asked_[n] && votes_.renewal_due(server) <= core_->now()) renew(server);
         if (!asked_[n]) next = std::min(next, votes_.renewal_due(server));
     }
+    due_ = next;
     timer_->arm(next, [weak = weak_from_this()] {
         if (const auto self = weak.lock()) self->tick();
     });
@@ -102,6 +103,8 @@ void key_holder::on_answer(int server, const rules::answer& said, time_point sen
 
 void key_holder::lose(error_code why) {
     lost_ = true;
+    const auto late = core_->now() - due_;
+    if (why == errc::lease_lapsed && late >= core_->timing().ttl / 3) core_->tell_stall(late);
     timer_.reset();
     end_holds(why);
     term_->end();

@@ -79,6 +79,7 @@ private:
     bool lost_ = false;
     std::optional<error_code> deleted_;
     std::unique_ptr<timer> timer_;
+    time_point due_{}; ///< when it fires
     std::vector<unique_function<void(error_code)>> deleted_callbacks_;
     struct verification {
         const key_hold* by;
@@ -95,6 +96,7 @@ public:
              const fencing_token& token);
 
     std::string_view path() const noexcept override { return name_; }
+    std::string_view lock_path() const noexcept override { return name_; }
     void start_verify(handler<void(error_code)> h) override;
     void start_transaction(handler<void(error_code, std::vector<operation_result>)> h,
                            std::vector<operation> steps) override;

@@ -221,19 +221,20 @@ void lock_line::complain_about_spoilt_keys() const {
         return one && one->what == rules::answer::kind::spoilt;
     };
     if (std::any_of(all.begin(), all.end(), is_spoilt))
-        core_.trouble(trouble_kind::permission,
-                      "the lock " + printable(keys_.name) +
-                          " cannot be had: another program has written to " +
-                          printable(keys_.counter) + ", or to paddock:server");
+        core_.trouble(log_code::foreign_key,
+                      "the lock " + keys_.name + " cannot be had: another program has written to " +
+                          keys_.counter + ", or to paddock:server",
+                      keys_.name);
 }
 
 /// A caller that waits may do so for ever.
 void lock_line::complain_about_endless_key() {
     if (calls_.empty() || calls_.begin()->second->immediate()) return;
     if (std::exchange(endless_key_told_, true)) return;
-    core_.trouble(trouble_kind::foreign_key,
-                  "another program has set the key " + printable(keys_.name) +
-                      " without a time to live: the lock is taken until somebody deletes the key");
+    core_.trouble(log_code::foreign_key,
+                  "another program has set the key " + keys_.name +
+                      " without a time to live: the lock is taken until somebody deletes the key",
+                  keys_.name);
 }
 
 void lock_line::refused() {

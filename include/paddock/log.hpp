@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string_view>
+
+namespace paddock {
+
+/// How much a line of the log matters.
+enum class log_level {
+    info,    ///< good to know; nothing is wrong any more
+    warning, ///< trouble that may go away by itself, or costs only time
+    error,   ///< a lock is lost, or somebody has to do something
+};
+
+/// What a line of the log is about. The numbers and names do not change; there may be more of them
+/// in a later version. Each code has one level.
+enum class log_code : int {
+    unresolved_name = 1,    ///< warning: a server's name cannot be resolved
+    unreachable = 2,        ///< warning: no server answers, or each refuses the session
+    silent_server = 3,      ///< warning: the connected server does not answer
+    no_descriptor = 4,      ///< error: no file descriptor is left
+    c_client = 5,           ///< warning: what ZooKeeper's C client says about a connection
+    slow_ensemble = 6,      ///< warning: the servers answer too late for a lock to be granted
+    not_permitted = 7,      ///< error: a right is missing
+    sequence_exhausted = 8, ///< warning: half of a directory's sequence numbers are used up
+    self_wait = 9,          ///< warning: a caller waits behind a hold of its own client
+    work_failed = 10,       ///< error: the work of a leader failed
+    foreign_key = 11,       ///< error: another program's key stands for a lock, for ever
+    session_expired = 12,   ///< error: the session has expired
+    recovered = 13,         ///< info: servers answer again
+    lock_lost = 14,         ///< error: a hold has ended before its release
+    lock_revoked = 15,      ///< info: a hold has ended because another client asked for it
+    loop_stalled = 16,      ///< error: the program's event loop stood still, which cost holds
+    leftover_node = 17,     ///< error: a caller waits behind a node that nobody will delete
+    two_kinds_of_lock = 18, ///< error: other programs use another kind of lock at the same path
+    session_timeout = 19,   ///< info: the servers granted another session timeout
+    unsuitable_server = 20, ///< error: a Redis server cannot be used for locks
+};
+
+/// `info`, `warning`, `error`.
+[[gnu::visibility("default")]] std::string_view name_of(log_level level) noexcept;
+
+/// The name of the code, as it stands above; `unknown` for any other number.
+[[gnu::visibility("default")]] std::string_view name_of(log_code code) noexcept;
+
+/// One line of the log. The texts are valid during the call only.
+struct log_record {
+    log_level level{};
+    log_code code{};
+    /// One line of UTF-8 without its end; control characters are escaped as `\x1b`.
+    std::string_view text{};
+    /// The path of the lock, or its name on Redis, if the line is about one lock; else empty.
+    std::string_view path{};
+
+    /// So that a log function may take a std::string_view instead of a record.
+    operator std::string_view() const noexcept { return text; }
+};
+
+/// Receives the lines of a client's log: see client_options::log.
+using log_function = std::function<void(const log_record&)>;
+
+} // namespace paddock

@@ -1,0 +1,60 @@
+#include "client/loss_log.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace paddock::detail {
+
+namespace {
+constexpr int most_lines = 3; ///< in one period
+constexpr std::chrono::seconds period{10};
+/// Holds that are lost together are reported by then: the client tells them one after the other.
+constexpr std::chrono::milliseconds burst{100};
+} // namespace
+
+void loss_log::add(std::string_view path, error_code why, boot_clock::duration held) {
+    const auto now = env_.now();
+    if (now >= period_end_) {
+        say_rest();
+        period_end_ = now + period;
+        lines_ = 0;
+    }
+    const auto lock = "the lock " + std::string(path);
+    if (why == errc::revoked)
+        return log_.write_now(log_code::lock_revoked,
+                              lock + " was given back on request after " + in_words(held), path);
+    if (lines_ < most_lines) {
+        ++lines_;
+        return log_.write_now(log_code::lock_lost,
+                              lock + " is lost after " + in_words(held) + ": " + why.message(),
+                              path);
+    }
+    if (rest_++ > 0) return;
+    if (!timer_) timer_ = env_.make_timer();
+    const bool first_burst = lines_++ == most_lines;
+    timer_->arm(first_burst ? now + burst : period_end_, [this] { say_rest(); });
+}
+
+void loss_log::say_rest() {
+    const auto rest = std::exchange(rest_, 0);
+    if (rest == 0) return;
+    timer_->cancel();
+    log_.write_now(log_code::lock_lost, std::to_string(rest) +
+                                            (rest == 1 ? " other lock is" : " other locks are") +
+                                            " lost, too");
+}
+
+void loss_log::close() {
+    say_rest();
+    timer_.reset();
+}
+
+void tell_stall(trouble_log& log, boot_clock::duration time, boot_clock::time_point now) {
+    log.write(log_code::loop_stalled,
+              "the program's event loop stood still for " + in_words(time) +
+                  ", and locks are lost because nobody renewed them: code that blocks must not run "
+                  "on the client's executor",
+              now);
+}
+
+} // namespace paddock::detail

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "client/trouble_log.hpp"
+#include "support/environment.hpp"
+
+#include <paddock/error.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace paddock::detail {
+
+/// Writes a line for each hold that was lost: of many the first three, and how many others. Strand
+/// only.
+class loss_log {
+public:
+    loss_log(environment& env, trouble_log& log) : env_(env), log_(log) {}
+
+    /// The hold of the lock at `path` has ended for this reason, `held` after its grant.
+    void add(std::string_view path, error_code why, boot_clock::duration held);
+    /// The client closes: says what it still has to say.
+    void close();
+
+private:
+    void say_rest();
+
+    environment& env_;
+    trouble_log& log_;
+    boot_clock::time_point period_end_{};
+    int lines_ = 0;        ///< of the present period
+    std::size_t rest_ = 0; ///< holds without a line
+    std::unique_ptr<timer> timer_;
+};
+
+/// The event loop stood still for so long, which has cost holds.
+void tell_stall(trouble_log& log, boot_clock::duration time, boot_clock::time_point now);
+
+} // namespace paddock::detail

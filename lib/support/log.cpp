@@ -1,0 +1,96 @@
+#include "support/log.hpp"
+
+namespace paddock {
+
+std::string_view name_of(log_level level) noexcept {
+    switch (level) {
+    case log_level::info:
+        return "info";
+    case log_level::warning:
+        return "warning";
+    case log_level::error:
+        return "error";
+    }
+    return "unknown";
+}
+
+std::string_view name_of(log_code code) noexcept {
+    switch (code) {
+    case log_code::unresolved_name:
+        return "unresolved_name";
+    case log_code::unreachable:
+        return "unreachable";
+    case log_code::silent_server:
+        return "silent_server";
+    case log_code::no_descriptor:
+        return "no_descriptor";
+    case log_code::c_client:
+        return "c_client";
+    case log_code::slow_ensemble:
+        return "slow_ensemble";
+    case log_code::not_permitted:
+        return "not_permitted";
+    case log_code::sequence_exhausted:
+        return "sequence_exhausted";
+    case log_code::self_wait:
+        return "self_wait";
+    case log_code::work_failed:
+        return "work_failed";
+    case log_code::foreign_key:
+        return "foreign_key";
+    case log_code::session_expired:
+        return "session_expired";
+    case log_code::recovered:
+        return "recovered";
+    case log_code::lock_lost:
+        return "lock_lost";
+    case log_code::lock_revoked:
+        return "lock_revoked";
+    case log_code::loop_stalled:
+        return "loop_stalled";
+    case log_code::leftover_node:
+        return "leftover_node";
+    case log_code::two_kinds_of_lock:
+        return "two_kinds_of_lock";
+    case log_code::session_timeout:
+        return "session_timeout";
+    case log_code::unsuitable_server:
+        return "unsuitable_server";
+    }
+    return "unknown";
+}
+
+log_level level_of(log_code code) noexcept {
+    switch (code) {
+    case log_code::recovered:
+    case log_code::lock_revoked:
+    case log_code::session_timeout:
+        return log_level::info;
+    case log_code::unresolved_name:
+    case log_code::unreachable:
+    case log_code::silent_server:
+    case log_code::c_client:
+    case log_code::slow_ensemble:
+    case log_code::sequence_exhausted:
+    case log_code::self_wait:
+        return log_level::warning;
+    default:
+        return log_level::error;
+    }
+}
+
+std::string in_words(boot_clock::duration time) {
+    const auto tenths = std::chrono::round<std::chrono::duration<std::int64_t, std::deci>>(time);
+    const auto seconds = std::chrono::round<std::chrono::seconds>(time);
+    const auto minutes = std::chrono::round<std::chrono::minutes>(time);
+    if (tenths.count() < 1)
+        return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(time).count()) + " ms";
+    if (tenths.count() < 100)
+        return std::to_string(tenths.count() / 10) + '.' + std::to_string(tenths.count() % 10) +
+               " s";
+    if (seconds.count() < 120) return std::to_string(seconds.count()) + " s";
+    if (minutes.count() < 120) return std::to_string(minutes.count()) + " min";
+    return std::to_string(std::chrono::round<std::chrono::hours>(time).count()) + " h";
+}
+
+} // namespace paddock

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <paddock/boot_clock.hpp>
+#include <paddock/log.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <ratio>
+#include <string>
+
+namespace paddock {
+
+inline constexpr std::size_t log_codes = 20;
+
+log_level level_of(log_code code) noexcept;
+
+/// A duration as a line of the log has it: `40 ms`, `3.4 s`, `75 s`, `12 min`, `3 h`.
+std::string in_words(boot_clock::duration time);
+
+} // namespace paddock

@@ -1,0 +1,335 @@
+// How trouble is logged: where, and how often.
+
+#include "client/loss_log.hpp"
+#include "client/trouble_log.hpp"
+#include "native/c_error_line.hpp"
+#include "rules/log_limit.hpp"
+#include "session/core.hpp"
+#include "support/captured_clog.hpp"
+#include "support/fake_environment.hpp"
+#include "support/scripted_calls.hpp"
+
+#include <boost/asio/io_context.hpp>
+#include <doctest/doctest.h>
+
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+using namespace paddock;
+using namespace paddock::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr boot_clock::time_point start{1h};
+
+/// A client whose only server accepts no connection.
+struct lonely_client {
+    explicit lonely_client(client_options options = {},
+                           std::vector<native::server_address> servers = {
+                               {"10.0.0.1", 2181, true}}) {
+        auto made = std::make_unique<fake_environment>();
+        env = made.get();
+        script = std::make_shared<test::script>(*env);
+        script->accepts = false;
+        options.session_timeout = 9s;
+        core = std::make_shared<detail::core>(
+            io.get_executor(),
+            detail::world{std::move(made), [of = script] { return make_scripted_calls(of); },
+                          &fake_environment::latest_now},
+            std::move(servers), "", options);
+        core->start();
+    }
+    ~lonely_client() { core->close(errc::closed); }
+
+    asio::io_context io;
+    fake_environment* env = nullptr;
+    std::shared_ptr<test::script> script;
+    std::shared_ptr<detail::core> core;
+};
+
+} // namespace
+
+TEST_CASE("of each code one line is allowed in ten seconds") {
+    rules::log_limit limit;
+    CHECK(limit.allows(log_code::unresolved_name, "", start));
+    CHECK_FALSE(limit.allows(log_code::unresolved_name, "", start));
+    CHECK(limit.allows(log_code::unreachable, "", start + 1s));
+    CHECK_FALSE(limit.allows(log_code::unresolved_name, "", start + 9999ms));
+    CHECK(limit.allows(log_code::unresolved_name, "", start + 10s));
+    CHECK_FALSE(limit.allows(log_code::unreachable, "", start + 10999ms));
+    CHECK(limit.allows(log_code::unreachable, "", start + 11s));
+}
+
+TEST_CASE("the pauses between lines about trouble that lasts grow to a minute") {
+    rules::log_limit limit;
+    std::vector<std::chrono::seconds> written;
+    for (auto t = 0s; t < 300s; ++t)
+        if (limit.allows(log_code::unreachable, "", start + t)) written.push_back(t);
+    CHECK(written == std::vector{0s, 10s, 30s, 70s, 130s, 190s, 250s});
+}
+
+TEST_CASE("a line says how many were left out before it") {
+    rules::log_limit limit;
+    for (int n = 0; n < 100; ++n)
+        limit.allows(log_code::unreachable, "", start + n * 99ms);
+    CHECK(limit.allows(log_code::unreachable, "", start + 10s) == 99);
+    CHECK(limit.allows(log_code::unreachable, "", start + 30s) == 0);
+}
+
+TEST_CASE("trouble that is quiet for a minute has ended: the pauses begin anew") {
+    rules::log_limit limit;
+    for (auto t = 0s; t < 200s; ++t)
+        limit.allows(log_code::unreachable, "", start + t);
+    CHECK(limit.allows(log_code::unreachable, "", start + 300s));
+    CHECK(limit.allows(log_code::unreachable, "", start + 310s));
+}
+
+TEST_CASE("trouble at one lock that lasts does not hide that at another") {
+    rules::log_limit limit;
+    for (auto t = 0s; t < 140s; ++t)
+        limit.allows(log_code::self_wait, "/a", start + t);
+    CHECK_FALSE(limit.allows(log_code::self_wait, "/b", start + 139s));
+    CHECK(limit.allows(log_code::self_wait, "/b", start + 140s));
+}
+
+TEST_CASE("every code is limited separately, and has a name and a level") {
+    rules::log_limit limit;
+    std::set<std::string_view> names;
+    for (std::size_t n = 1; n <= log_codes; ++n) {
+        const auto code = static_cast<log_code>(n);
+        CHECK(limit.allows(code, "", start));
+        CHECK(name_of(code) != "unknown");
+        CHECK(name_of(level_of(code)) != "unknown");
+        names.insert(name_of(code));
+    }
+    CHECK(names.size() == log_codes);
+    CHECK(name_of(static_cast<log_code>(log_codes + 1)) == "unknown");
+}
+
+TEST_CASE("durations are written in the unit that a reader expects") {
+    CHECK(in_words(0ms) == "0 ms");
+    CHECK(in_words(7ms) == "7 ms");
+    CHECK(in_words(340ms) == "0.3 s");
+    CHECK(in_words(9940ms) == "9.9 s");
+    CHECK(in_words(75s) == "75 s");
+    CHECK(in_words(12min) == "12 min");
+    CHECK(in_words(24h) == "24 h");
+}
+
+TEST_CASE("without a log, a client that reaches no server writes one line in ten seconds") {
+    const captured_clog clog;
+    lonely_client c;
+    c.env->advance(10s);
+    REQUIRE(clog.lines().size() == 1);
+    CHECK(clog.text() == "paddock: no server of 10.0.0.1:2181 answers: check the server list and "
+                         "that the ensemble runs; still trying [unreachable]\n");
+    c.env->advance(1min);
+    CHECK(clog.lines().size() == 3); // after 10 and 30 s
+    CHECK(clog.lines().back().find(" lines about this left out) [unreachable]") !=
+          std::string::npos);
+}
+
+TEST_CASE("without a log, a name that cannot be resolved is one line in ten seconds") {
+    const captured_clog clog;
+    lonely_client c({}, {{"zk1", 2181, false}, {"zk2", 2181, false}});
+    c.env->advance(9s);
+    CHECK(c.env->asked.size() >= 8);
+    CHECK(clog.text() == "paddock: cannot resolve zk1, zk2: check the server list and the name "
+                         "service; still trying [unresolved_name]\n");
+}
+
+TEST_CASE("on std::clog the end of an outage stands behind its line, and only then") {
+    const captured_clog clog;
+    lonely_client c;
+    const auto outage_of = [&](std::chrono::seconds time) {
+        c.script->accepts = false;
+        if (c.script->connection.valid()) c.script->hang_up();
+        c.env->advance(time);
+        CHECK(c.core->state() != client_state::connected);
+        c.script->accepts = true;
+        c.script->set_readable();
+        c.env->advance(1s);
+        REQUIRE(c.core->state() == client_state::connected);
+    };
+    const auto lines = [&] {
+        std::string kinds;
+        for (const auto& line : clog.lines())
+            kinds += line.starts_with("paddock: no server of ")             ? 'o'
+                     : line.starts_with("paddock: a server answers after ") ? 'a'
+                                                                            : '?';
+        return kinds;
+    };
+    outage_of(9s);
+    CHECK(lines() == "oa");
+    outage_of(7s); // less than ten seconds from end to end
+    CHECK(lines() == "oaoa");
+    outage_of(1s); // less than ten seconds from line to line
+    CHECK(lines() == "oaoa");
+    outage_of(9s);
+    CHECK(lines() == "oaoaoa");
+}
+
+TEST_CASE("with a log nothing is written") {
+    const captured_clog clog;
+    std::vector<std::string> log;
+    client_options options;
+    options.log = [&](std::string_view what) { log.emplace_back(what); };
+    lonely_client c(options);
+    c.env->advance(1min);
+    CHECK(log.size() == 3);
+    CHECK(log[0].starts_with("no server of 10.0.0.1:2181 answers: "));
+    CHECK(clog.text().empty());
+}
+
+TEST_CASE("without trouble nothing is written") {
+    const captured_clog clog;
+    lonely_client c;
+    c.script->accepts = true;
+    for (int n = 0; n < 60; ++n) {
+        c.script->last_heard = c.env->now();
+        c.env->advance(1s);
+    }
+    CHECK(c.core->state() == client_state::connected);
+    CHECK(clog.text().empty());
+}
+
+TEST_CASE("a log that throws costs nothing: the client goes on, and writes the line itself") {
+    const captured_clog clog;
+    int told = 0;
+    client_options options;
+    options.log = [&](std::string_view) {
+        ++told;
+        throw std::runtime_error("disk full");
+    };
+    lonely_client c(options);
+    c.env->advance(30s);
+    CHECK(told == 2);
+    REQUIRE(clog.lines().size() >= 2);
+    CHECK(clog.lines()[0].starts_with("paddock: no server of 10.0.0.1:2181 answers: "));
+    c.script->accepts = true;
+    c.script->set_readable();
+    c.env->advance(1s);
+    CHECK(c.core->state() == client_state::connected);
+}
+
+TEST_CASE("a log that takes records gets level, code, text and the lock's path") {
+    std::vector<std::string> told;
+    detail::trouble_log log([&](const log_record& line) {
+        told.push_back(std::string(name_of(line.level)) + '|' + std::string(name_of(line.code)) +
+                       '|' + std::string(line.text) + '|' + std::string(line.path));
+    });
+    log.write(log_code::self_wait, "stuck", start, "/a");
+    log.write(log_code::unreachable, "away", start);
+    CHECK(told ==
+          std::vector<std::string>{"warning|self_wait|stuck|/a", "warning|unreachable|away|"});
+}
+
+TEST_CASE("control characters are escaped: a line is one line") {
+    const captured_clog clog;
+    detail::trouble_log log({});
+    log.write(log_code::c_client, "refused\nby \x1b[31m10.0.0.1", start);
+    CHECK(clog.text() == "paddock: refused\\x0aby \\x1b[31m10.0.0.1 [c_client]\n");
+}
+
+TEST_CASE("lines are limited for the user's log and for std::clog alike") {
+    const captured_clog clog;
+    std::vector<std::string> told;
+    detail::trouble_log by_user([&](std::string_view what) { told.emplace_back(what); });
+    detail::trouble_log by_default({});
+    for (int n = 0; n < 300; ++n) {
+        by_user.write(log_code::c_client, "refused", start + n * 33ms);
+        by_default.write(log_code::c_client, "refused", start + n * 33ms);
+    }
+    CHECK(told == std::vector<std::string>{"refused"});
+    CHECK(clog.text() == "paddock: refused [c_client]\n");
+}
+
+TEST_CASE("the end of an outage says how long it was, and what was left out") {
+    std::vector<std::string> told;
+    detail::trouble_log log([&](std::string_view what) { told.emplace_back(what); });
+    rules::outage away;
+    log.write_recovery("a server answers", away, start);
+    CHECK(told.empty());
+    for (int n = 0; n < 30; ++n)
+        away.trouble(start + n * 100ms,
+                     log.write(log_code::unreachable, "away", start + n * 100ms));
+    log.write_recovery("a server answers", away, start + 75s);
+    log.write_recovery("a server answers", away, start + 76s);
+    CHECK(told == std::vector<std::string>{
+                      "away", "a server answers after 75 s (29 lines about this left out)"});
+}
+
+namespace {
+
+/// The lines about holds that are lost at these times after the start.
+std::vector<std::string> lines_about(const std::vector<std::chrono::milliseconds>& losses) {
+    fake_environment env;
+    std::vector<std::string> told;
+    detail::trouble_log log([&](std::string_view what) { told.emplace_back(what); });
+    detail::loss_log lost(env, log);
+    auto passed = 0ms;
+    int n = 0;
+    for (const auto when : losses) {
+        if (when > passed) env.advance(when - passed);
+        passed = when;
+        lost.add("/lock" + std::to_string(n++), errc::lease_lapsed, 12s);
+    }
+    env.advance(30s);
+    return told;
+}
+
+} // namespace
+
+TEST_CASE("a loss is one line: the lock, how long it was held, and why") {
+    CHECK(lines_about({0ms}) ==
+          std::vector<std::string>{"the lock /lock0 is lost after 12 s: " +
+                                   make_error_code(errc::lease_lapsed).message()});
+}
+
+TEST_CASE("of many losses at once the first three are named, and the others counted") {
+    const auto lines = lines_about(std::vector(1000, 0ms));
+    REQUIRE(lines.size() == 4);
+    CHECK(lines[2].starts_with("the lock /lock2 is lost"));
+    CHECK(lines[3] == "997 other locks are lost, too");
+}
+
+TEST_CASE("losses that go on are counted once in ten seconds") {
+    std::vector<std::chrono::milliseconds> all;
+    for (int n = 0; n < 200; ++n)
+        all.push_back(n * 50ms); // ten seconds
+    const auto lines = lines_about(all);
+    CHECK(lines.size() <= 6);
+    std::size_t counted = 0;
+    for (const auto& line : lines)
+        counted += line.starts_with("the lock ") ? 1 : std::stoul(line);
+    CHECK(counted == 200);
+}
+
+TEST_CASE("a hold that was given back on request is no loss") {
+    fake_environment env;
+    std::vector<std::string> told;
+    detail::trouble_log log([&](const log_record& line) {
+        CHECK(line.level == log_level::info);
+        CHECK(line.code == log_code::lock_revoked);
+        CHECK(line.path == "/a");
+        told.emplace_back(line.text);
+    });
+    detail::loss_log lost(env, log);
+    lost.add("/a", errc::revoked, 3s);
+    CHECK(told == std::vector<std::string>{"the lock /a was given back on request after 3.0 s"});
+}
+
+TEST_CASE("what the C client reports is said in words that say what has happened") {
+    using native::explained;
+    CHECK(explained("Socket 10.0.0.1:2181 zk retcode=-4, errno=112(Host is down): failed while "
+                    "receiving a server response")
+              .starts_with("10.0.0.1:2181 closed the connection: "));
+    CHECK(explained("Socket [::1]:2181 zk retcode=-4, errno=111(Connection refused): server "
+                    "refused to accept the client") ==
+          "[::1]:2181 refuses connections: no server listens there");
+    CHECK(explained("Unable to allocate memory").starts_with("ZooKeeper's C client says: Unable "));
+    CHECK(explained("").starts_with("ZooKeeper's C client says: "));
+}
