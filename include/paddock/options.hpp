@@ -103,8 +103,9 @@ struct client_options {
     /// program learns the same of the connection from client::next_state, of a lock from
     /// guard::lost.)
     ///
-    /// Of each code one line comes in ten seconds; while its trouble lasts the pauses grow to a
-    /// minute, and the next line, or that about the end of the outage, says how many were left out.
+    /// Of each code one line comes in ten seconds (about locks one for each of three); while its
+    /// trouble lasts the pauses grow to a minute. The next line, or that about the end of the
+    /// outage, says how many were left out.
     ///
     /// A function that takes a std::string_view gets the text alone. The client calls the function
     /// on its strand until close() has completed (the destructor closes in the background). The

@@ -14,33 +14,28 @@
 
 namespace paddock::rules {
 
-/// Limits the log: of each code one line in ten seconds, and of trouble that lasts fewer and fewer,
-/// one in a minute at last. Trouble has ended when nothing came of it for a minute.
+/// Limits the log: of each code one line in ten seconds, about locks one for each of three, and of
+/// trouble that lasts fewer and fewer, one in a minute at last. Trouble has ended when nothing came
+/// of it for a minute.
 class log_limit {
 public:
-    /// Whether a line may be written now: how many were left out since the last one of its code.
-    /// The pauses grow for lines about the same path only, so that trouble at one lock does not
-    /// hide that at another.
+    /// Whether a line may be written now: how many of its code were left out since the last one.
     std::optional<std::uint64_t> allows(log_code code, std::string_view path,
                                         boot_clock::time_point now) {
-        auto& one = of(code);
-        const bool begins = !one.written || now - one.seen > longest_pause;
-        one.seen = now;
-        if (begins || one.path != path) one.pause = first_pause;
-        if (one.written && now - *one.written < one.pause) {
-            ++one.left_out;
+        auto& all = of(code);
+        auto* const one = subject_of(all, path, now);
+        if (!one || !one->allows(now)) {
+            ++all.left_out;
             return std::nullopt;
         }
-        one.pause =
-            begins ? first_pause : std::min<boot_clock::duration>(2 * one.pause, longest_pause);
-        one.written = now;
-        one.path = path;
-        return std::exchange(one.left_out, 0);
+        one->path = path;
+        return std::exchange(all.left_out, 0);
     }
 
     /// The trouble has ended: its pauses are short again, and what was left out is said elsewhere.
     void end(log_code code) noexcept {
-        of(code).pause = first_pause;
+        for (auto& one : of(code).subjects)
+            one.pause = first_pause;
         of(code).left_out = 0;
     }
 
@@ -48,15 +43,46 @@ private:
     static constexpr std::chrono::seconds first_pause{10};
     static constexpr std::chrono::minutes longest_pause{1};
 
-    struct lines {
-        std::optional<boot_clock::time_point> written; ///< the last one
+    /// What the lines are about: one lock, or the client.
+    struct subject {
+        std::string path;
+        std::optional<boot_clock::time_point> written; ///< the last line
         boot_clock::time_point seen{};                 ///< likewise, written or not
         boot_clock::duration pause = first_pause;
+
+        bool rests(boot_clock::time_point now) const noexcept {
+            return !written || now - *written >= first_pause;
+        }
+        bool allows(boot_clock::time_point now) noexcept {
+            const bool begins = !written || now - seen > longest_pause;
+            seen = now;
+            if (begins) pause = first_pause;
+            if (written && now - *written < pause) return false;
+            if (!begins) pause = std::min<boot_clock::duration>(2 * pause, longest_pause);
+            written = now;
+            return true;
+        }
+    };
+    struct lines {
+        std::array<subject, 3> subjects;
         std::uint64_t left_out = 0;
-        std::string path;
     };
 
     lines& of(log_code code) noexcept { return lines_[static_cast<std::size_t>(code) - 1]; }
+
+    /// That of the path; else the one that was seen first, if it can be another's.
+    static subject* subject_of(lines& all, std::string_view path, boot_clock::time_point now) {
+        auto& any = all.subjects;
+        const auto known = std::find_if(any.begin(), any.end(), [&](const subject& one) {
+            return one.written && one.path == path;
+        });
+        if (known != any.end()) return &*known;
+        const auto oldest = std::min_element(
+            any.begin(), any.end(), [](const auto& a, const auto& b) { return a.seen < b.seen; });
+        if (!oldest->rests(now)) return nullptr;
+        *oldest = {};
+        return &*oldest;
+    }
 
     std::array<lines, log_codes> lines_;
 };

@@ -128,8 +128,7 @@ void core::on_session_ended(error_code why) noexcept {
     env().post([self = shared_from_this(), why] {
         if (self->closed()) return;
         if (why == errc::session_expired)
-            self->next_epoch("the session has expired: its locks are lost, and the client opens "
-                             "a new one");
+            self->next_epoch("the session has expired: the client opens a new one");
         else
             self->close(why);
     });

@@ -87,12 +87,16 @@ TEST_CASE("trouble that is quiet for a minute has ended: the pauses begin anew")
     CHECK(limit.allows(log_code::unreachable, "", start + 310s));
 }
 
-TEST_CASE("trouble at one lock that lasts does not hide that at another") {
+TEST_CASE("trouble at one lock does not hide that at another; of many locks three are named") {
     rules::log_limit limit;
-    for (auto t = 0s; t < 140s; ++t)
+    for (auto t = 0s; t < 131s; ++t)
         limit.allows(log_code::self_wait, "/a", start + t);
-    CHECK_FALSE(limit.allows(log_code::self_wait, "/b", start + 139s));
-    CHECK(limit.allows(log_code::self_wait, "/b", start + 140s));
+    CHECK(limit.allows(log_code::self_wait, "/b", start + 135s));
+    CHECK(limit.allows(log_code::self_wait, "/c", start + 135s));
+    for (int n = 0; n < 100; ++n)
+        CHECK_FALSE(limit.allows(log_code::self_wait, "/d" + std::to_string(n), start + 136s));
+    CHECK_FALSE(limit.allows(log_code::self_wait, "/b", start + 137s));
+    CHECK(limit.allows(log_code::self_wait, "/d7", start + 146s) == 101);
 }
 
 TEST_CASE("every code is limited separately, and has a name and a level") {
