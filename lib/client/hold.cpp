@@ -38,9 +38,9 @@ void hold::end(error_code why) {
     else if (first)
         stage_.store(stage::lapsing, std::memory_order_release);
     if (!first) return;
+    on_end();
     if (reason_ != errc::released && !client_->closed())
         client_->losses().add(lock_path(), reason_, client_->env().now() - granted_at_);
-    on_end();
     end_calls_.complete({}, reason_);
     for (auto* const calls : {&revoke_calls_, &downgrade_calls_})
         calls->complete(reason_);
@@ -50,7 +50,7 @@ void hold::end(error_code why) {
 }
 
 void hold::release() {
-    end(ends_at_ != no_end && term_->passed(ends_at_) ? errc::hold_expired : errc::released);
+    end(valid() ? error_code(errc::released) : loss());
     // end() comes first: it may release the resource itself.
     if (std::exchange(released_, true)) return;
     if (ends_at_ != no_end && !client_->closed()) client_->deadlines().remove(deadline_);

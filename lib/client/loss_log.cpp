@@ -35,6 +35,17 @@ void loss_log::add(std::string_view path, error_code why, boot_clock::duration h
     timer_->arm(first_burst ? now + burst : period_end_, [this] { say_rest(); });
 }
 
+void loss_log::stalled(boot_clock::duration time) {
+    const auto now = env_.now();
+    if (now - stall_told_ < time) return; // the same one, which another hold reports
+    stall_told_ = now;
+    log_.write(log_code::loop_stalled,
+               "the program's event loop stood still for " + in_words(time) +
+                   ", and locks are lost because nothing renewed them: code that blocks must not "
+                   "run on the client's executor",
+               now);
+}
+
 void loss_log::say_rest() {
     const auto rest = std::exchange(rest_, 0);
     if (rest == 0) return;
@@ -47,14 +58,6 @@ void loss_log::say_rest() {
 void loss_log::close() {
     say_rest();
     timer_.reset();
-}
-
-void tell_stall(trouble_log& log, boot_clock::duration time, boot_clock::time_point now) {
-    log.write(log_code::loop_stalled,
-              "the program's event loop stood still for " + in_words(time) +
-                  ", and locks are lost because nobody renewed them: code that blocks must not run "
-                  "on the client's executor",
-              now);
 }
 
 } // namespace paddock::detail

@@ -20,6 +20,8 @@ public:
 
     /// The hold of the lock at `path` has ended for this reason, `held` after its grant.
     void add(std::string_view path, error_code why, boot_clock::duration held);
+    /// The event loop stood still for so long, which has cost holds: before their lines.
+    void stalled(boot_clock::duration time);
     /// The client closes: says what it still has to say.
     void close();
 
@@ -32,9 +34,7 @@ private:
     int lines_ = 0;        ///< of the present period
     std::size_t rest_ = 0; ///< holds without a line
     std::unique_ptr<timer> timer_;
+    boot_clock::time_point stall_told_{};
 };
-
-/// The event loop stood still for so long, which has cost holds.
-void tell_stall(trouble_log& log, boot_clock::duration time, boot_clock::time_point now);
 
 } // namespace paddock::detail

@@ -20,7 +20,7 @@ core::core(asio::any_io_executor io, world outside, std::vector<native::server_a
     , servers_(first_servers_)
     , root_(std::move(root))
     , options_(std::move(options))
-    , lease_({env(), clock(), dispatcher_, log(),
+    , lease_({env(), clock(), dispatcher_, log(), losses(),
               [this](boot_clock::time_point since) { on_silence(since); },
               [this] { on_server_answers(); }},
              options_.lease)

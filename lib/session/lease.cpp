@@ -116,15 +116,20 @@ void lease::begin_term(boot_clock::time_point until) {
 void lease::lapse() {
     lapsed_ = true;
     note_stall();
-    const auto now = parts_.env.now();
-    const bool by_stall =
-        stall_ >= clock_->timing().timeout / 3 && now - stall_seen_ < clock_->timing().beat;
-    if (by_stall && !users_.empty()) tell_stall(parts_.log, stall_, now);
     while (!users_.empty()) {
         auto& user = users_.front();
         users_.pop_front();
         user.on_lapse();
     }
+}
+
+void lease::explain_lapse() {
+    if (!clock_) return;
+    note_stall();
+    const auto& timing = clock_->timing();
+    const bool recent = parts_.env.now() - stall_seen_ < timing.beat;
+    // A lease that is renewed in time has more than that left.
+    if (recent && stall_ >= timing.timeout / 3) parts_.losses.stalled(stall_);
 }
 
 /// The timer only calls the users: alive() is false from the end on, also before the timer fires.
@@ -175,11 +180,12 @@ void lease::read() {
     read_at_ = parts_.env.now();
     const bool first = parts_.dispatcher.only_reads();
     parts_.dispatcher.submit(lane::urgent, requests::exists{known_node},
-                             [this, number = ++reads_](const native::reply&) {
+                             [this, number = ++reads_](const native::reply& r) {
                                  if (number != reads_) return;
                                  reading_ = false;
                                  if (patience_) patience_->cancel();
-                                 if (std::exchange(silent_, false)) parts_.on_answer();
+                                 if (rules::agreed(r.rc) && std::exchange(silent_, false))
+                                     parts_.on_answer();
                              });
     if (!first) return; // the read waits behind a write, so it only shows that the leader is slow
     const auto& timing = clock_->timing();
@@ -205,7 +211,8 @@ void lease::note_stall() {
     boot_clock::duration late{};
     if (beat_) late = std::max(late, now - beat_due_);
     if (end_) late = std::max(late, now - end_due_);
-    if (late <= clock_->timing().beat && now - stall_seen_ < clock_->timing().beat) return;
+    if (now - stall_seen_ >= clock_->timing().beat) stall_ = {};
+    if (late <= stall_) return; // the timers that fire next are late by less
     stall_ = late;
     stall_seen_ = now;
 }

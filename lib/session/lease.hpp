@@ -34,6 +34,7 @@ struct lease_parts {
     lease_term::clock clock;
     class dispatcher& dispatcher;
     trouble_log& log;
+    loss_log& losses;
     /// The connected server has not answered since then.
     unique_function<void(boot_clock::time_point)> on_silence;
     unique_function<void()> on_answer; ///< it answers again
@@ -58,6 +59,8 @@ public:
     void when_fit(unique_function<void()> tell);
     /// Renews the lease for this user, which has its present term.
     void keep(lease_user& user);
+    /// A user has found its term lapsed: tells the log if the event loop is to blame.
+    void explain_lapse();
 
     void on_connected(bool new_session, boot_clock::time_point handshake,
                       boot_clock::duration timeout);

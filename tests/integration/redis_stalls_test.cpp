@@ -7,6 +7,7 @@
 
 #include <array>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace paddock;
@@ -198,4 +199,26 @@ CO_TEST("a server that has forgotten the scripts is told them again") {
         co_await unlocked(b);
         CHECK(t.log.text() == "");
     }
+}
+
+CO_TEST("a server that stood still is in the log, and how long, when it answers again") {
+    if (torn_down(test)) co_return;
+    redis_trouble t(executor, 1, new_servers(scaled(1200ms)));
+    co_await t.s->client.connect();
+    t.own[0].pause();
+    co_await eventually([&] { return t.log.has("is not reachable: "); });
+    CHECK_FALSE(t.log.has(" answers after "));
+    t.own[0].resume();
+    co_await eventually([&] { return t.log.count(" answers after ") == 1; });
+}
+
+CO_TEST("an event loop that stands still for too long loses the lock, and the log says why") {
+    if (torn_down(test)) co_return;
+    redis_trouble t(executor, 1, new_servers(scaled(1200ms)));
+    const auto a = ask(t.s->lock);
+    co_await granted(a);
+    std::this_thread::sleep_for(t.options.ttl + 200ms);
+    co_await eventually([&] { return t.log.has("the lock " + t.s->name + " is lost after "); });
+    CHECK(t.log.has("the program's event loop stood still for "));
+    held(a) = guard();
 }

@@ -21,6 +21,11 @@ std::string_view node_hold::path() const noexcept {
     return std::string_view(full_path()).substr(core_->root().size());
 }
 
+void node_hold::on_end() {
+    unlink();
+    if (reason() == errc::lease_lapsed) core_->lease().explain_lapse();
+}
+
 std::vector<operation> node_hold::checks() const {
     std::vector<operation> steps{op::check{full_path(), any_version}};
     for (const auto& other : more_nodes_)

@@ -43,7 +43,7 @@ public:
 
 private:
     void on_lapse() override { end(errc::lease_lapsed); }
-    void on_end() override { unlink(); }
+    void on_end() override;
     /// The first steps of a multi that must execute only under this hold.
     std::vector<operation> checks() const;
     std::shared_ptr<node_hold> self() {

@@ -87,9 +87,6 @@ public:
     static constexpr std::size_t most_attempts = 256;
     budget& attempts() noexcept { return attempts_; }
 
-    /// Trouble for the log: the event loop stood still for so long, which has cost a hold.
-    void tell_stall(boot_clock::duration time) { paddock::detail::tell_stall(log(), time, now()); }
-
     /// The line of the lock with this name; forget() ends it, and no other line of this name.
     std::shared_ptr<lock_line> line_of(const std::string& name);
     void forget(const lock_line& one, const std::string& name);

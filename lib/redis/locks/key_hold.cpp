@@ -103,12 +103,15 @@ void key_holder::on_answer(int server, const rules::answer& said, time_point sen
 
 void key_holder::lose(error_code why) {
     lost_ = true;
-    const auto late = core_->now() - due_;
-    if (why == errc::lease_lapsed && late >= core_->timing().ttl / 3) core_->tell_stall(late);
     timer_.reset();
     end_holds(why);
     term_->end();
     line_->hold_ended(*this);
+}
+
+void key_holder::explain_lapse() {
+    const auto late = core_->now() - due_;
+    if (late >= core_->timing().ttl / 3) core_->losses().stalled(late);
 }
 
 void key_holder::release() {
@@ -190,6 +193,7 @@ void key_hold::start_verify(handler<void(error_code)> h) {
 }
 
 void key_hold::on_end() {
+    if (reason() == errc::lease_lapsed) keys_->explain_lapse();
     keys_->end_verifications(*this, reason() == errc::closed ? errc::closed : errc::lock_lost);
 }
 

@@ -54,6 +54,8 @@ public:
     /// Completes when a quorum has confirmed the keys from now on, or this hold of them has ended.
     void verify(const key_hold& by, client_call_ptr<> call);
     void end_verifications(const key_hold& by, error_code why);
+    /// A hold has lapsed: tells the log if the event loop is to blame.
+    void explain_lapse();
 
 private:
     void tick();

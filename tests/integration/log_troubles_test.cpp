@@ -1,0 +1,214 @@
+// What a client's log says of trouble that is staged: its code, its lock, its words.
+
+#include "support/lock_harness.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace paddock;
+using namespace paddock::test;
+
+namespace {
+
+/// The lines of a log; the client may outlive the test.
+class log_book {
+public:
+    log_function writer() const {
+        return [all = lines_](const log_record& line) {
+            all->push_back({line.code, std::string(line.text), std::string(line.path)});
+        };
+    }
+
+    struct line {
+        log_code code;
+        std::string text, path;
+    };
+    const std::vector<line>& lines() const { return *lines_; }
+    std::size_t count(log_code code) const {
+        return static_cast<std::size_t>(std::count_if(
+            lines_->begin(), lines_->end(), [&](const line& one) { return one.code == code; }));
+    }
+    line first(log_code code) const {
+        const auto found = std::find_if(lines_->begin(), lines_->end(),
+                                        [&](const line& one) { return one.code == code; });
+        return found == lines_->end() ? line{} : *found;
+    }
+
+private:
+    std::shared_ptr<std::vector<line>> lines_ = std::make_shared<std::vector<line>>();
+};
+
+client_options writing_to(const log_book& log, std::chrono::milliseconds timeout) {
+    auto options = short_session(timeout);
+    options.log = log.writer();
+    return options;
+}
+
+/// A test that waits for seconds is too long to be torn down after each of its steps.
+bool torn_down(co_context& test) { return test.full_or_brief(false, true); }
+
+} // namespace
+
+CO_TEST("a hold whose node somebody deletes is in the log: its lock, its time, the reason") {
+    const log_book log;
+    scene s(executor, writing_to(log, 4s));
+    const auto a = ask(s.lock);
+    co_await granted(a);
+    s.direct.remove(std::string(held(a).path()));
+    co_await eventually([&] { return log.count(log_code::lock_lost) == 1; });
+    const auto line = log.first(log_code::lock_lost);
+    CHECK(line.path == s.path);
+    CHECK(line.text.starts_with("the lock " + s.path + " is lost after "));
+    CHECK(line.text.ends_with(make_error_code(errc::node_deleted).message()));
+    held(a) = guard();
+}
+
+CO_TEST("a hold that ends as its owner wants is not in the log") {
+    const log_book log;
+    scene s(executor, writing_to(log, 4s));
+    const auto a = ask(s.lock);
+    co_await granted(a);
+    co_await unlocked(a);
+    const auto b = ask(s.lock);
+    co_await granted(b);
+    held(b) = guard();
+    const auto c = ask(s.lock);
+    co_await granted(c);
+    co_await s.zk.close();
+    CHECK(log.lines().empty());
+}
+
+CO_TEST("a hold that reaches its longest time is in the log as lost") {
+    const log_book log;
+    scene s(executor, writing_to(log, 4s));
+    mutex_options options;
+    options.hold_limit.longest = 50ms;
+    mutex limited(s.zk, s.path, options);
+    const auto a = ask(limited);
+    co_await granted(a);
+    co_await eventually([&] { return log.count(log_code::lock_lost) == 1; });
+    CHECK(log.first(log_code::lock_lost)
+              .text.ends_with(make_error_code(errc::hold_expired).message()));
+    held(a) = guard();
+}
+
+CO_TEST("a hold that was given back on request is in the log, but not as lost") {
+    const log_book log;
+    scene s(executor, writing_to(log, 4s));
+    mutex_options options;
+    options.revocable = true;
+    mutex kind(s.zk, s.path, options);
+    const auto a = ask(kind);
+    co_await granted(a);
+    s.direct.set(std::string(held(a).path()), "__REVOKE__");
+    co_await eventually([&] { return log.count(log_code::lock_revoked) == 1; });
+    CHECK(log.first(log_code::lock_revoked).path == s.path);
+    CHECK(log.count(log_code::lock_lost) == 0);
+    held(a) = guard();
+}
+
+CO_TEST("of many holds that are lost together three are named, and the others counted") {
+    const log_book log;
+    fault_proxy proxy(shared_server().port());
+    client zk(executor, proxy.address(), writing_to(log, 4s));
+    const auto root = fresh_root();
+    std::vector<std::unique_ptr<mutex>> locks;
+    std::vector<lock_call> calls;
+    for (int n = 0; n < 50; ++n) {
+        locks.push_back(std::make_unique<mutex>(zk, root + "/" + std::to_string(n)));
+        calls.push_back(ask(*locks.back()));
+    }
+    for (const auto& one : calls)
+        co_await granted(one);
+    kill_session(shared_server().address(), proxy.last_credentials());
+    co_await eventually([&] { return log.count(log_code::lock_lost) == 4; });
+    CHECK(log.count(log_code::session_expired) == 1);
+    CHECK(log.lines().back().text == "47 other locks are lost, too");
+    for (const auto& one : calls)
+        held(one) = guard();
+    co_await zk.close();
+}
+
+CO_TEST("work that blocks the event loop for too long keeps its result, and the log says so") {
+    if (torn_down(test)) co_return;
+    const log_book log;
+    scene s(executor, writing_to(log, 2s));
+    co_await s.zk.connect();
+    const auto stood_still = s.zk.session_timeout() + 500ms;
+    bool alone = true;
+    const int result = co_await s.lock.with([&](guard& held) -> asio::awaitable<int> {
+        std::this_thread::sleep_for(stood_still);
+        alone = held.valid();
+        co_return 7;
+    });
+    CHECK(result == 7);
+    CHECK_FALSE(alone);
+    co_await eventually([&] { return log.count(log_code::lock_lost) == 1; });
+    REQUIRE(log.count(log_code::loop_stalled) == 1);
+    const auto stall = log.first(log_code::loop_stalled).text;
+    CHECK(stall.starts_with("the program's event loop stood still for 2."));
+    CHECK(log.first(log_code::lock_lost).path == s.path);
+}
+
+CO_TEST("an outage that costs a hold is not said to be the event loop's fault") {
+    if (torn_down(test)) co_return;
+    const log_book log;
+    fault_proxy proxy(shared_server().port());
+    client zk(executor, proxy.address(), writing_to(log, 2s));
+    mutex lock(zk, fresh_root() + "/lock");
+    const auto a = ask(lock);
+    co_await granted(a);
+    proxy.refuse(true);
+    proxy.cut_all(cut::rst);
+    co_await eventually([&] { return log.count(log_code::lock_lost) == 1; });
+    CHECK(log.first(log_code::lock_lost)
+              .text.ends_with(make_error_code(errc::lease_lapsed).message()));
+    CHECK(log.count(log_code::loop_stalled) == 0);
+    proxy.refuse(false);
+    held(a) = guard();
+    co_await zk.close();
+}
+
+CO_TEST("a server that stood still and goes on is in the log twice: at its begin and its end") {
+    if (torn_down(test)) co_return;
+    static zk_server frozen;
+    const log_book log;
+    client zk(executor, frozen.address(), writing_to(log, 4s));
+    co_await zk.connect();
+    SUBCASE("for a moment, which the connection outlives") {
+        frozen.pause();
+        co_await eventually([&] { return log.count(log_code::silent_server) == 1; });
+        CHECK(log.first(log_code::silent_server)
+                  .text.starts_with("the only known server has not answered for "));
+    }
+    SUBCASE("for longer than a connection lives") {
+        frozen.pause();
+        co_await eventually([&] { return zk.state() == client_state::suspended; });
+        co_await eventually([&] { return log.count(log_code::c_client) == 1; });
+    }
+    CHECK(log.count(log_code::recovered) == 0);
+    frozen.resume();
+    co_await eventually([&] { return log.count(log_code::recovered) == 1; });
+    CHECK(log.lines().back().text.starts_with("a server answers after "));
+    co_await zk.close();
+}
+
+CO_TEST("a session timeout that the servers do not grant is in the log, once") {
+    const log_book log;
+    fault_proxy proxy(shared_server().port());
+    client zk(executor, proxy.address(), writing_to(log, 100ms));
+    co_await zk.connect();
+    REQUIRE(zk.session_timeout() != 100ms);
+    REQUIRE(log.count(log_code::session_timeout) == 1);
+    CHECK(log.first(log_code::session_timeout).text.find(" instead of the requested 0.1 s") !=
+          std::string::npos);
+    kill_session(shared_server().address(), proxy.last_credentials());
+    co_await eventually([&] { return zk.epoch() == 2; });
+    CHECK(log.count(log_code::session_timeout) == 1);
+    co_await zk.close();
+}
