@@ -1,5 +1,7 @@
 #include "native/c_library.hpp"
 
+#include "support/printable.hpp"
+
 #include <paddock/error.hpp>
 
 #include <zookeeper/zookeeper.h>
@@ -34,7 +36,7 @@ void require_single_threaded_c_client() {
         errc::wrong_c_client,
         std::string("paddock needs libzookeeper_st, but its calls go to the functions of "
                     "libzookeeper_mt in ") +
-            (used.dli_fname != nullptr ? used.dli_fname : "this program") +
+            printable(used.dli_fname != nullptr ? used.dli_fname : "this program") +
             ": link libpaddock.so, or name libzookeeper_st before it, and do not preload it");
 }
 

@@ -1,24 +1,13 @@
 #pragma once
 
+#include "support/printable.hpp"
+
 #include <paddock/error.hpp>
 
 #include <string>
 #include <string_view>
 
 namespace paddock {
-
-/// Escapes control characters: a zero would end the text of an exception.
-inline std::string printable(std::string_view text) {
-    constexpr std::string_view digits = "0123456789abcdef";
-    std::string out;
-    for (const unsigned char c : text) {
-        if (c >= 0x20 && c != 0x7f)
-            out += static_cast<char>(c);
-        else
-            out.append("\\x").append({digits[c >> 4], digits[c & 15]});
-    }
-    return out;
-}
 
 /// The exception that a constructor throws for an invalid argument.
 inline system_error bad_argument(std::string_view name, std::string_view why) {

@@ -1,7 +1,7 @@
 #include "redis/connection/connection.hpp"
 
 #include "redis/rules/scripts.hpp"
-#include "support/argument.hpp"
+#include "support/printable.hpp"
 
 #include <boost/asio/error.hpp>
 

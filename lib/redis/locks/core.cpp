@@ -1,8 +1,8 @@
 #include "redis/locks/core.hpp"
 
 #include "redis/locks/lock_line.hpp"
-#include "support/argument.hpp"
 #include "support/fork.hpp"
+#include "support/printable.hpp"
 
 #include <algorithm>
 #include <string>

@@ -1,0 +1,24 @@
+// Text of users, servers and other programs, as exceptions and the log show it.
+
+#include "support/printable.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+using namespace std::string_literals;
+using paddock::printable;
+
+TEST_CASE("control characters are escaped, and all other text stays as it is") {
+    CHECK(printable("") == "");
+    CHECK(printable("/a b/ä€𝄞~\\") == "/a b/ä€𝄞~\\");
+    CHECK(printable("a\0b"s) == "a\\x00b");
+    CHECK(printable("\x1b[2J\r\n\x7f") == "\\x1b[2J\\x0d\\x0a\\x7f");
+}
+
+TEST_CASE("the control characters beyond ASCII are escaped, too") {
+    CHECK(printable("a\xc2\x9b\x32J") == "a\\xc2\\x9b2J");
+    CHECK(printable("\xc2\x80\xc2\x9f\xc2\xa0") == "\\xc2\\x80\\xc2\\x9f\xc2\xa0");
+    CHECK(printable("\xc2") == "\xc2");
+    CHECK(printable("\xe2\x82\xac") == "\xe2\x82\xac");
+}
