@@ -72,8 +72,9 @@ enum class errc : int {
     options_mismatch,
 };
 
-/// The ZooKeeper error codes with which an operation can complete. The numbers are ZooKeeper's own
-/// (`ZOO_ERRORS` in zookeeper.h); a code that this list does not contain keeps its number as well.
+/// The error codes of ZooKeeper, all that its C client knows. The numbers are ZooKeeper's own
+/// (`ZOO_ERRORS` in zookeeper.h); a code that this list does not contain keeps its number as well,
+/// and its text shows it.
 enum class zk_errc : int {
     system_error = -1,
     runtime_inconsistency = -2,
@@ -84,6 +85,10 @@ enum class zk_errc : int {
     operation_timeout = -7,
     bad_arguments = -8,
     invalid_state = -9,
+    new_config_no_quorum = -13,
+    reconfig_in_progress = -14,
+    ssl_connection_error = -15,
+    api_error = -100,
     no_node = -101,
     no_auth = -102,
     bad_version = -103,
@@ -95,11 +100,13 @@ enum class zk_errc : int {
     invalid_acl = -114,
     auth_failed = -115,
     closing = -116,
+    nothing = -117,
     session_moved = -118,
     not_read_only = -119,
     ephemeral_on_local_session = -120,
     no_watcher = -121,
     reconfig_disabled = -123,
+    session_closed_require_sasl_auth = -124,
     quota_exceeded = -125,
     throttled = -127,
 };
@@ -123,7 +130,8 @@ enum class condition : int {
     /// The client is of no use any more: `errc::closed`, `zk_errc::closing`, and the codes of
     /// `auth_failed`.
     closed,
-    /// The servers refused the credentials, or those lack a right: `auth_failed` of both kinds.
+    /// The servers refused the credentials, or those lack a right: `auth_failed` of both kinds,
+    /// `zk_errc::session_closed_require_sasl_auth`.
     auth_failed,
     /// The credentials do not allow the request: `zk_errc::no_auth`.
     not_permitted,

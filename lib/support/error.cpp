@@ -50,7 +50,7 @@ const char* text(errc code) noexcept {
     case errc::wrong_c_client:
         return "libzookeeper_mt has taken the place of libzookeeper_st in this process";
     }
-    return "unknown error";
+    return nullptr;
 }
 
 const char* text(zk_errc code) noexcept {
@@ -73,6 +73,14 @@ const char* text(zk_errc code) noexcept {
         return "bad arguments";
     case zk_errc::invalid_state:
         return "invalid state";
+    case zk_errc::new_config_no_quorum:
+        return "no quorum of the new configuration is connected and up to date";
+    case zk_errc::reconfig_in_progress:
+        return "another reconfiguration is in progress";
+    case zk_errc::ssl_connection_error:
+        return "error of the TLS connection";
+    case zk_errc::api_error:
+        return "API error";
     case zk_errc::no_node:
         return "no node";
     case zk_errc::no_auth:
@@ -95,6 +103,8 @@ const char* text(zk_errc code) noexcept {
         return "authentication failed";
     case zk_errc::closing:
         return "the connection is being closed";
+    case zk_errc::nothing:
+        return "no answer to process";
     case zk_errc::session_moved:
         return "the session has moved to another server";
     case zk_errc::not_read_only:
@@ -105,6 +115,9 @@ const char* text(zk_errc code) noexcept {
         return "no such watch";
     case zk_errc::reconfig_disabled:
         return "reconfiguration is disabled";
+    case zk_errc::session_closed_require_sasl_auth:
+        return "the server requires an authentication that this client has not made, and closed "
+               "the session";
     case zk_errc::quota_exceeded:
         return "the quota of a directory is exceeded";
     case zk_errc::throttled:
@@ -112,24 +125,6 @@ const char* text(zk_errc code) noexcept {
     }
     return nullptr;
 }
-
-/// The fixed ids make errors equal across two copies of the library in one process.
-class paddock_category_type final : public boost::system::error_category {
-public:
-    constexpr paddock_category_type() noexcept : error_category(0x9f2d'7a41'c36e'58b0) {}
-    const char* name() const noexcept override { return "paddock"; }
-    std::string message(int code) const override { return text(static_cast<errc>(code)); }
-};
-
-class zookeeper_category_type final : public boost::system::error_category {
-public:
-    constexpr zookeeper_category_type() noexcept : error_category(0x9f2d'7a41'c36e'58b1) {}
-    const char* name() const noexcept override { return "zookeeper"; }
-    std::string message(int code) const override {
-        const char* const known = text(static_cast<zk_errc>(code));
-        return known ? known : "ZooKeeper error " + std::to_string(code);
-    }
-};
 
 const char* text(condition which) noexcept {
     switch (which) {
@@ -152,8 +147,35 @@ const char* text(condition which) noexcept {
     case condition::cancelled:
         return "the operation was cancelled";
     }
-    return "unknown condition";
+    return nullptr;
 }
+
+/// The text of a number; one that no enumerator has is shown.
+template <typename Code>
+std::string text_or_number(int number, const char* unknown) {
+    if (number == 0) return "success";
+    const char* const known = text(static_cast<Code>(number));
+    return known ? known : unknown + std::to_string(number);
+}
+
+/// The fixed ids make errors equal across two copies of the library in one process.
+class paddock_category_type final : public boost::system::error_category {
+public:
+    constexpr paddock_category_type() noexcept : error_category(0x9f2d'7a41'c36e'58b0) {}
+    const char* name() const noexcept override { return "paddock"; }
+    std::string message(int code) const override {
+        return text_or_number<errc>(code, "unknown error ");
+    }
+};
+
+class zookeeper_category_type final : public boost::system::error_category {
+public:
+    constexpr zookeeper_category_type() noexcept : error_category(0x9f2d'7a41'c36e'58b1) {}
+    const char* name() const noexcept override { return "zookeeper"; }
+    std::string message(int code) const override {
+        return text_or_number<zk_errc>(code, "unknown ZooKeeper error ");
+    }
+};
 
 bool is_one_of(const error_code& error, std::initializer_list<error_code> all) noexcept {
     return std::find(all.begin(), all.end(), error) != all.end();
@@ -174,10 +196,11 @@ bool meets(const error_code& error, condition which) noexcept {
     case condition::session_expired:
         return is_one_of(error, {errc::session_expired, zk_errc::session_expired});
     case condition::closed:
-        return is_one_of(error,
-                         {errc::closed, zk_errc::closing, errc::auth_failed, zk_errc::auth_failed});
+        return is_one_of(error, {errc::closed, zk_errc::closing}) ||
+               meets(error, condition::auth_failed);
     case condition::auth_failed:
-        return is_one_of(error, {errc::auth_failed, zk_errc::auth_failed});
+        return is_one_of(error, {errc::auth_failed, zk_errc::auth_failed,
+                                 zk_errc::session_closed_require_sasl_auth});
     case condition::not_permitted:
         return error == zk_errc::no_auth;
     case condition::bad_argument:
@@ -192,7 +215,9 @@ class condition_category_type final : public boost::system::error_category {
 public:
     constexpr condition_category_type() noexcept : error_category(0x9f2d'7a41'c36e'58b2) {}
     const char* name() const noexcept override { return "paddock condition"; }
-    std::string message(int which) const override { return text(static_cast<condition>(which)); }
+    std::string message(int which) const override {
+        return text_or_number<condition>(which, "unknown condition ");
+    }
     bool equivalent(const error_code& error, int which) const noexcept override {
         return meets(error, static_cast<condition>(which));
     }

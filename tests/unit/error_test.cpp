@@ -28,6 +28,10 @@ constexpr zk_errc all_codes[] = {zk_errc::system_error,
                                  zk_errc::operation_timeout,
                                  zk_errc::bad_arguments,
                                  zk_errc::invalid_state,
+                                 zk_errc::new_config_no_quorum,
+                                 zk_errc::reconfig_in_progress,
+                                 zk_errc::ssl_connection_error,
+                                 zk_errc::api_error,
                                  zk_errc::no_node,
                                  zk_errc::no_auth,
                                  zk_errc::bad_version,
@@ -39,11 +43,13 @@ constexpr zk_errc all_codes[] = {zk_errc::system_error,
                                  zk_errc::invalid_acl,
                                  zk_errc::auth_failed,
                                  zk_errc::closing,
+                                 zk_errc::nothing,
                                  zk_errc::session_moved,
                                  zk_errc::not_read_only,
                                  zk_errc::ephemeral_on_local_session,
                                  zk_errc::no_watcher,
                                  zk_errc::reconfig_disabled,
+                                 zk_errc::session_closed_require_sasl_auth,
                                  zk_errc::quota_exceeded,
                                  zk_errc::throttled};
 
@@ -54,28 +60,32 @@ TEST_CASE("every error of paddock has a text of its own") {
     for (const auto code : all_errors)
         texts.insert(error_code(code).message());
     CHECK(texts.size() == std::size(all_errors));
-    CHECK_FALSE(texts.contains("unknown error"));
     CHECK_FALSE(texts.contains(""));
 }
 
 TEST_CASE("this test covers every error of paddock: they count from 1 without a gap") {
     for (int code = 1; code <= static_cast<int>(std::size(all_errors)); ++code)
-        CHECK(paddock_category().message(code) != "unknown error");
-    CHECK(paddock_category().message(0) == "unknown error");
-    CHECK(paddock_category().message(std::size(all_errors) + 1) == "unknown error");
+        CHECK_FALSE(paddock_category().message(code).starts_with("unknown error"));
+    CHECK(paddock_category().message(std::size(all_errors) + 1).starts_with("unknown error"));
 }
 
-TEST_CASE("every listed code of ZooKeeper has a text of its own, any other shows its number") {
+TEST_CASE("a number that no one knows is shown, and zero is no error") {
+    CHECK(error_code(77, paddock_category()).message() == "unknown error 77");
+    CHECK(error_code(-200, zookeeper_category()).message() == "unknown ZooKeeper error -200");
+    CHECK(condition_category().message(77) == "unknown condition 77");
+    CHECK(error_code(0, paddock_category()).message() == "success");
+    CHECK(error_code(0, zookeeper_category()).message() == "success");
+}
+
+TEST_CASE("every listed code of ZooKeeper has a text of its own") {
     std::set<std::string> texts;
     for (const auto code : all_codes)
         texts.insert(error_code(code).message());
     CHECK(texts.size() == std::size(all_codes));
-    for (const auto& text : texts)
-        CHECK(text.find("ZooKeeper error") == std::string::npos);
     std::size_t known = 0;
     for (int code = -1000; code < 0; ++code) {
         const auto text = zookeeper_category().message(code);
-        if (text == "ZooKeeper error " + std::to_string(code)) continue;
+        if (text == "unknown ZooKeeper error " + std::to_string(code)) continue;
         ++known;
         CHECK(texts.contains(text));
     }
@@ -147,6 +157,8 @@ TEST_CASE("a condition stands for all codes that mean it, and for no other") {
     CHECK(error_code(zk_errc::connection_loss) == condition::outcome_unknown);
     CHECK(error_code(zk_errc::auth_failed) == condition::auth_failed);
     CHECK(error_code(errc::auth_failed) == condition::closed);
+    CHECK(error_code(zk_errc::session_closed_require_sasl_auth) == condition::auth_failed);
+    CHECK(error_code(zk_errc::session_closed_require_sasl_auth) == condition::closed);
     CHECK(error_code(zk_errc::no_auth) == condition::not_permitted);
     CHECK(error_code(zk_errc::bad_arguments) == condition::bad_argument);
     CHECK(error_code(asio::error::operation_aborted) == condition::cancelled);
@@ -166,5 +178,6 @@ TEST_CASE("success meets no condition, and every condition has a text and a code
         CHECK(met > 0);
     }
     CHECK(texts.size() == 9);
-    CHECK_FALSE(texts.contains("unknown condition"));
+    for (const auto& text : texts)
+        CHECK_FALSE(text.starts_with("unknown condition"));
 }
