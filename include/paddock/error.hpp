@@ -7,6 +7,10 @@
 #include <boost/system/error_condition.hpp>
 #include <boost/system/system_error.hpp>
 
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
 namespace boost::asio {}
 
 namespace paddock {
@@ -19,7 +23,8 @@ using boost::system::system_error;
 /// `asio::error::operation_aborted`; an error of the ensemble keeps its number, in `zk_errc`.
 enum class errc : int {
     /// An argument is not acceptable, or the object is empty or was moved from. The client has sent
-    /// nothing. An exception that a call itself throws names the argument and the reason.
+    /// nothing. A call that throws, throws a bad_argument_error, which names the argument and the
+    /// reason.
     bad_argument = 1,
     /// The client is not connected, and the operation does not wait for a connection, or its time
     /// limit has passed.
@@ -63,9 +68,9 @@ enum class errc : int {
     hold_expired,
     /// The system that has the lock cannot do this: `guard::transaction` of a lock on Redis.
     not_supported,
-    /// So many of the Redis servers are no masters, members of a cluster, too old, may evict keys,
-    /// or have a counter that another program has spoilt, that the others are no quorum. The
-    /// client's log says which, and why.
+    /// The Redis server, or so many of several that the others are no quorum, is no master, belongs
+    /// to a cluster, is too old, may evict keys, or has a counter that another program has spoilt.
+    /// The client's log says which, and why.
     unsuitable_server,
     /// The other clients of the Redis servers have another `max_ttl`, or another number of servers.
     /// The client's log has the values.
@@ -142,7 +147,20 @@ enum class condition : int {
     cancelled,
 };
 
+class [[gnu::visibility("default")]] bad_argument_error;
 class [[gnu::visibility("default")]] lock_lost_error;
+
+/// What calls throw for an argument that is not acceptable: `errc::bad_argument`. what() is one
+/// sentence, which names the argument and the reason, with control characters escaped.
+class bad_argument_error : public system_error {
+public:
+    explicit bad_argument_error(const std::string& sentence);
+
+    const char* what() const noexcept override { return sentence_.what(); }
+
+private:
+    std::runtime_error sentence_; // unlike a string, a copy of it never throws
+};
 
 /// What guard::run() and with() throw when the work has ended without a result after the loss of
 /// the lock: `errc::lock_lost`, the reason, and the exception of the work, nested.
@@ -177,6 +195,9 @@ inline error_code make_error_code(errc code) noexcept {
 inline error_code make_error_code(zk_errc code) noexcept {
     return {static_cast<int>(code), zookeeper_category()};
 }
+
+inline bad_argument_error::bad_argument_error(const std::string& sentence)
+    : system_error(make_error_code(errc::bad_argument), sentence), sentence_(sentence) {}
 
 inline lock_lost_error::lock_lost_error(error_code reason)
     : system_error(make_error_code(errc::lock_lost), reason.message()), reason_(reason) {}

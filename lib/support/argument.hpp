@@ -10,12 +10,12 @@
 namespace paddock {
 
 /// The exception that a constructor throws for an invalid argument.
-inline system_error bad_argument(std::string_view name, std::string_view why) {
-    return {errc::bad_argument, printable(std::string(name) + ' ' + std::string(why))};
+inline bad_argument_error bad_argument(std::string_view name, std::string_view why) {
+    return bad_argument_error(printable(std::string(name) + ' ' + std::string(why)));
 }
 
-inline system_error bad_argument(std::string_view name, std::string_view value,
-                                 std::string_view why) {
+inline bad_argument_error bad_argument(std::string_view name, std::string_view value,
+                                       std::string_view why) {
     return bad_argument(std::string(name) + " '" + std::string(value) + '\'', why);
 }
 

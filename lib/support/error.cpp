@@ -43,7 +43,8 @@ const char* text(errc code) noexcept {
     case errc::not_supported:
         return "the system that has the lock cannot do this";
     case errc::unsuitable_server:
-        return "too many Redis servers cannot be used for locks; the log says why";
+        return "the Redis server, or so many of several that the others are no quorum, cannot be "
+               "used for locks; the log says why";
     case errc::options_mismatch:
         return "the other clients of the Redis servers have another max_ttl or number of servers; "
                "the log has theirs";

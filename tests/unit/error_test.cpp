@@ -5,8 +5,10 @@
 #include <boost/asio/error.hpp>
 #include <doctest/doctest.h>
 
+#include <exception>
 #include <set>
 #include <string>
+#include <type_traits>
 
 using namespace paddock;
 
@@ -136,10 +138,19 @@ TEST_CASE("cancellation is Asio's operation_aborted, and nothing else is") {
               boost::system::errc::operation_canceled);
 }
 
-TEST_CASE("an exception's text names the error") {
-    const system_error problem(errc::bad_argument, "the path 'a'");
+TEST_CASE("the text of a bad argument's exception is its sentence, and nothing else") {
+    const bad_argument_error problem("path 'a' does not start with '/'");
     CHECK(problem.code() == errc::bad_argument);
-    CHECK(std::string(problem.what()).find("the path 'a'") != std::string::npos);
+    CHECK(std::string(problem.what()) == "path 'a' does not start with '/'");
+    const auto copy = std::make_exception_ptr(problem);
+    try {
+        std::rethrow_exception(copy);
+    } catch (const system_error& caught) {
+        CHECK(caught.code() == errc::bad_argument);
+        CHECK(std::string(caught.what()) == problem.what());
+    }
+    static_assert(std::is_nothrow_copy_constructible_v<bad_argument_error>);
+    static_assert(std::is_nothrow_copy_assignable_v<bad_argument_error>);
 }
 
 TEST_CASE("a condition stands for all codes that mean it, and for no other") {

@@ -59,7 +59,7 @@ void check_work(const Work& work) {
         !work;
     };
     if constexpr (may_be_empty)
-        if (!work) throw system_error(errc::bad_argument, "work is an empty function");
+        if (!work) throw bad_argument_error("work is an empty function");
 }
 
 /// Runs the work and stores its result: co_spawn would need a default-constructible result, and
@@ -93,7 +93,7 @@ struct run_signals {
 /// What run() returns for an empty guard.
 template <typename Work>
 asio::awaitable<work_result<Work>> refuse_work() {
-    throw system_error(errc::bad_argument, "guard is empty: there is no hold to work under");
+    throw bad_argument_error("guard is empty: there is no hold to work under");
     co_await asio::this_coro::executor; // makes this a coroutine
 }
 
