@@ -24,7 +24,11 @@ using boost::system::system_error;
 enum class errc : int {
     /// An argument is not acceptable, or the object is empty or was moved from. The client has sent
     /// nothing. A call that throws, throws a bad_argument_error, which names the argument and the
-    /// reason.
+    /// reason. So does the message() of a code with which an operation completes, but it shows no
+    /// values: such a code has a category of its own that equals paddock_category(). Compare codes
+    /// and categories with `==`, not the addresses of categories. A std::error_code that is made of
+    /// one keeps the message, and meets condition::bad_argument, but equals no other code, because
+    /// std compares the addresses.
     bad_argument = 1,
     /// The client is not connected, and the operation does not wait for a connection, or its time
     /// limit has passed.

@@ -1,5 +1,6 @@
 #include "client/hold.hpp"
 #include "client/pending_call.hpp"
+#include "support/argument.hpp"
 
 #include <paddock/guard.hpp>
 
@@ -66,7 +67,8 @@ void guard::start_revoke_requested(detail::handler<void(error_code)> h, hold_ptr
 
 void guard::start_downgrade(detail::handler<void(error_code)> h, hold_ptr held) {
     if (!held->can_downgrade())
-        return detail::make_pending_call(held->client(), std::move(h))->fail(errc::bad_argument);
+        return detail::make_pending_call(held->client(), std::move(h))
+            ->fail(refused_argument("guard", "is not the exclusive hold of a shared_mutex"));
     start_wait<>(std::move(h), std::move(held), &detail::hold::downgrade);
 }
 

@@ -39,12 +39,15 @@ bool refused(std::uint32_t code) noexcept {
            code >= 0xfff0;
 }
 
+constexpr std::string_view at_byte = " at byte ";
+
+std::string place(std::size_t byte) { return std::string(at_byte) + std::to_string(byte); }
+
 std::string character_fault(std::string_view text) {
     for (std::size_t i = 0; i < text.size();) {
         const auto [code, bytes] = next(text.substr(i));
-        if (bytes == 0) return "is not valid UTF-8 at byte " + std::to_string(i);
-        if (refused(code))
-            return "has a character that ZooKeeper refuses at byte " + std::to_string(i);
+        if (bytes == 0) return "is not valid UTF-8" + place(i);
+        if (refused(code)) return "has a character that ZooKeeper refuses" + place(i);
         i += bytes;
     }
     return {};
@@ -82,10 +85,14 @@ std::size_t name_character(std::string_view text) noexcept {
 std::string utf8_fault(std::string_view text) {
     for (std::size_t i = 0; i < text.size();) {
         const auto bytes = next(text.substr(i)).bytes;
-        if (bytes == 0) return "is not valid UTF-8 at byte " + std::to_string(i);
+        if (bytes == 0) return "is not valid UTF-8" + place(i);
         i += bytes;
     }
     return {};
+}
+
+std::string_view without_place(std::string_view fault) noexcept {
+    return fault.substr(0, fault.find(at_byte));
 }
 
 std::string_view parent(std::string_view path) noexcept {

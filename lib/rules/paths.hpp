@@ -20,6 +20,10 @@ std::size_t name_character(std::string_view text) noexcept;
 /// Why a text is not UTF-8; empty if it is.
 std::string utf8_fault(std::string_view text);
 
+/// A fault from one of these functions without the place, which depends on the text: there are only
+/// a few.
+std::string_view without_place(std::string_view fault) noexcept;
+
 /// The directory above: `/a/b` → `/a`, `/a` → `/`.
 std::string_view parent(std::string_view path) noexcept;
 

@@ -4,6 +4,7 @@
 #include "rules/paths.hpp"
 #include "session/call.hpp"
 #include "session/watch_latch.hpp"
+#include "support/argument.hpp"
 
 #include <paddock/client.hpp>
 
@@ -15,30 +16,44 @@ using native::reply;
 
 namespace detail {
 
-error_code fault(std::string_view path) {
-    return rules::path_fault(path).empty() ? error_code() : error_code(errc::bad_argument);
+error_code fault(std::string_view path, std::string_view name) {
+    const auto why = rules::path_fault(path);
+    return why.empty() ? error_code() : refused_argument(name, rules::without_place(why));
 }
 
-error_code fault(const acl& entries) {
-    return entries.empty() ? error_code(errc::bad_argument) : error_code();
+error_code fault(const acl& entries, std::string_view name) {
+    return entries.empty() ? refused_argument(name, "is empty") : error_code();
 }
 
 error_code fault(const create_options& how) {
     constexpr std::chrono::milliseconds longest{0xff'ffff'ffff};
     const bool ttl = how.mode == create_mode::persistent_with_ttl ||
                      how.mode == create_mode::persistent_sequential_with_ttl;
-    const bool right = ttl ? how.ttl.count() > 0 && how.ttl <= longest : how.ttl.count() == 0;
-    return right ? fault(how.acl) : error_code(errc::bad_argument);
+    if (ttl && (how.ttl.count() <= 0 || how.ttl > longest))
+        return refused_argument("create_options::ttl", "is not between 1 ms and 2^40 ms");
+    if (!ttl && how.ttl.count() != 0)
+        return refused_argument("create_options::ttl", "is for the modes with a TTL only");
+    return fault(how.acl, "create_options::acl");
 }
+
+namespace {
+
+std::string_view name_of(const op::create&) { return "op::create"; }
+std::string_view name_of(const op::set&) { return "op::set"; }
+std::string_view name_of(const op::remove&) { return "op::remove"; }
+std::string_view name_of(const op::check&) { return "op::check"; }
+
+} // namespace
 
 error_code fault(const std::vector<operation>& steps) {
     const auto one = [](const auto& step) -> error_code {
         if constexpr (std::is_same_v<std::decay_t<decltype(step)>, op::create>) {
             // The C client aborts the process for a container in a multi, and refuses TTL nodes.
-            if (step.mode > create_mode::ephemeral_sequential) return errc::bad_argument;
-            if (step.acl.empty()) return errc::bad_argument;
+            if (step.mode > create_mode::ephemeral_sequential)
+                return refused_argument("op::create::mode", "is none that a multi can have");
+            if (const auto problem = fault(step.acl, "op::create::acl")) return problem;
         }
-        return fault(std::string_view(step.path));
+        return fault(step.path, std::string(name_of(step)) + "::path");
     };
     for (const auto& step : steps)
         if (const auto problem = std::visit(one, step)) return problem;
@@ -47,7 +62,9 @@ error_code fault(const std::vector<operation>& steps) {
 
 error_code fault(const core& client, const request& what) {
     const bool too_large = bytes_of(what) > client.options().max_request_bytes;
-    return too_large ? errc::bad_argument : error_code();
+    return too_large
+               ? refused_argument("the request", "is larger than client_options::max_request_bytes")
+               : error_code();
 }
 
 /// A sequential node at "/" has only a number for a name: the name goes below the root, not at its
@@ -102,7 +119,8 @@ void start_read(detail::handler<void(error_code, Result)>&& h,
     auto c = std::make_shared<call<Result>>(core, std::move(h));
     const auto latch = watch.value_or(nullptr);
     const bool usable = !watch || (latch && latch->client() == core);
-    auto problem = usable ? detail::fault(path) : error_code(errc::bad_argument);
+    auto problem = usable ? detail::fault(path)
+                          : refused_argument("watch", "is of another client, or was moved from");
     const auto full = problem ? std::string() : rules::below(core->root(), path);
     Request what{full};
     if constexpr (requires { what.watch; }) what.watch = latch != nullptr;

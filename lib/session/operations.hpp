@@ -14,9 +14,9 @@ namespace paddock::detail {
 
 class core;
 
-// Errors for arguments that ZooKeeper or its C client would refuse.
-error_code fault(std::string_view path);
-error_code fault(const acl& entries);
+// Errors for arguments that ZooKeeper or its C client would refuse; each names the argument.
+error_code fault(std::string_view path, std::string_view name = "path");
+error_code fault(const acl& entries, std::string_view name = "acl");
 error_code fault(const create_options& how);
 error_code fault(const std::vector<operation>& steps);
 /// A request that is larger than this client may send.

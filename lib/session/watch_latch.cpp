@@ -1,13 +1,14 @@
 #include "session/watch_latch.hpp"
 
 #include "session/core_of.hpp"
+#include "support/argument.hpp"
 
 namespace paddock {
 
 namespace detail {
 
 error_code watch_latch::use(const std::string& path, watch_kind kind) {
-    if (used_) return errc::bad_argument;
+    if (used_) return refused_argument("watch", "has served another read");
     if (!core_->watches().room_for(path, kind)) {
         read_refused(errc::over_budget);
         return errc::over_budget;

@@ -19,6 +19,14 @@ inline bad_argument_error bad_argument(std::string_view name, std::string_view v
     return bad_argument(std::string(name) + " '" + std::string(value) + '\'', why);
 }
 
+/// The id of paddock_category(); the same in every copy of the library.
+inline constexpr boost::ulong_long_type paddock_category_id = 0x9f2d'7a41'c36e'58b0;
+
+/// The code with which an operation completes that refuses an argument: it equals
+/// errc::bad_argument, and its message() has the name and the reason. The library keeps every text
+/// until the process ends, so that both must come from a few: nothing in them may depend on values.
+error_code refused_argument(std::string_view name, std::string_view why) noexcept;
+
 /// The argument `executor` of a constructor.
 template <typename Executor>
 const Executor& checked(const Executor& executor) {

@@ -1,3 +1,5 @@
+#include "support/argument.hpp"
+
 #include <paddock/error.hpp>
 
 #include <algorithm>
@@ -162,7 +164,7 @@ std::string text_or_number(int number, const char* unknown) {
 /// The fixed ids make errors equal across two copies of the library in one process.
 class paddock_category_type final : public boost::system::error_category {
 public:
-    constexpr paddock_category_type() noexcept : error_category(0x9f2d'7a41'c36e'58b0) {}
+    constexpr paddock_category_type() noexcept : error_category(paddock_category_id) {}
     const char* name() const noexcept override { return "paddock"; }
     std::string message(int code) const override {
         return text_or_number<errc>(code, "unknown error ");

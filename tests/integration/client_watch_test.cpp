@@ -266,6 +266,7 @@ CO_TEST("a watch can be used once") {
     CHECK(error == errc::bad_argument);
     const auto [again, stat] = co_await s.zk.exists(s.path + "/b", changed, no_throw);
     CHECK(again == errc::bad_argument);
+    CHECK(again.message() == "watch has served another read");
     const auto [bad, list] = co_await s.zk.children("no path", changed, no_throw);
     CHECK(bad == errc::bad_argument);
     CHECK(s.proxy.count(direction::up) == 0);

@@ -57,13 +57,16 @@ bool post_if(const Executor& executor, Task& task) {
     return false;
 }
 
+/// The code with which an operation of an empty object completes.
+[[gnu::visibility("default")]] error_code empty_object() noexcept;
+
 /// Completes an operation of an empty object, on the handler's associated executor.
 template <typename Handler, typename... Result>
 void refuse(Handler&& h, void (*)(error_code, Result...)) {
     const auto executor = asio::get_associated_executor(h);
     const auto memory = asio::get_associated_allocator(h);
     auto call = [user = std::forward<Handler>(h)]() mutable {
-        std::move(user)(make_error_code(errc::bad_argument), Result()...);
+        std::move(user)(empty_object(), Result()...);
     };
     using never = asio::execution::blocking_t::never_t;
     if constexpr (asio::can_require_v<std::remove_const_t<decltype(executor)>, never>) {

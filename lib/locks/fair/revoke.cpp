@@ -3,6 +3,7 @@
 #include "rules/paths.hpp"
 #include "session/call.hpp"
 #include "session/operations.hpp"
+#include "support/argument.hpp"
 
 #include <tuple>
 #include <utility>
@@ -25,7 +26,8 @@ void change(const fair_lock& lock, handler<void(error_code)> h, const std::strin
             Request changes) {
     const auto c = std::make_shared<call<>>(lock.client, std::move(h));
     changes.path = node_of(lock, path);
-    if (changes.path.empty()) return c->refuse(errc::bad_argument);
+    if (changes.path.empty())
+        return c->refuse(refused_argument("contender", "is not of this lock"));
     const request what = std::move(changes);
     if (const auto problem = fault(*lock.client, what)) return c->refuse(problem);
     c->start(what, [](const native::reply&) { return std::tuple<>(); });

@@ -4,6 +4,7 @@
 #include "locks/mutex/mutex_call.hpp"
 #include "rules/keys.hpp"
 #include "session/session_call.hpp"
+#include "support/argument.hpp"
 
 #include <paddock/contender.hpp>
 #include <paddock/guard.hpp>
@@ -35,8 +36,9 @@ std::shared_ptr<const fair_lock> lock_of_key(const fair_lock& family, std::strin
 template <typename Result, typename Start>
 void with_key(const fair_lock& family, std::string_view key, handler<void(error_code, Result)>&& h,
               Start start) {
-    if (rules::key_fault(key).empty()) return start(std::move(h), lock_of_key(family, key));
-    make_pending_call(family.client, std::move(h))->fail(errc::bad_argument);
+    const auto why = rules::key_fault(key);
+    if (why.empty()) return start(std::move(h), lock_of_key(family, key));
+    make_pending_call(family.client, std::move(h))->fail(refused_argument("key", why));
 }
 
 /// Starts a call of a lock.

@@ -6,6 +6,7 @@
 #include "rules/paths.hpp"
 #include "session/call.hpp"
 #include "session/core_of.hpp"
+#include "support/argument.hpp"
 
 #include <paddock/election.hpp>
 
@@ -71,8 +72,11 @@ void election::start_set_id(detail::handler<void(error_code)> h, impl_ptr impl, 
     const bool here = held && held->client() == impl->client &&
                       rules::parent(held->full_path()) == impl->directory &&
                       impl->names.read(rules::name_of(held->full_path()));
-    if (!here || !rules::utf8_fault(id).empty() || id.size() > detail::longest_text)
-        return c->refuse(errc::bad_argument);
+    if (!here) return c->refuse(refused_argument("guard", "is not of this election"));
+    if (const auto why = rules::utf8_fault(id); !why.empty())
+        return c->refuse(refused_argument("id", rules::without_place(why)));
+    if (id.size() > detail::longest_text)
+        return c->refuse(refused_argument("id", "is longer than 16 KiB"));
     c->on_answer = [held](const native::reply& r) -> error_code {
         const auto problem = detail::zookeeper_error(r.rc);
         if (problem != zk_errc::no_node) return problem;

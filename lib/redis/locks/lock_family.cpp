@@ -37,9 +37,9 @@ public:
     }
     void start(paddock::detail::handler<void(error_code, guard)> h, std::string key, kind how,
                std::optional<std::chrono::nanoseconds> limit) const override {
-        if (!paddock::rules::key_fault(key).empty())
+        if (const auto why = paddock::rules::key_fault(key); !why.empty())
             return paddock::detail::make_pending_call(family_.client, std::move(h))
-                ->fail(errc::bad_argument);
+                ->fail(refused_argument("key", why));
         auto lock = family_;
         lock.name += paddock::rules::node_name_of_key(key);
         lock.start(std::move(h), how, limit);
