@@ -143,6 +143,9 @@ void client::start_connect_for(detail::handler<void(error_code)> h, core_ptr cor
 
 void client::start_next_state(detail::handler<void(error_code, client_state)> h, core_ptr core,
                               client_state seen) {
+    if (!is_enumerator(seen, client_state::closed))
+        return detail::make_pending_call(std::move(core), std::move(h))
+            ->fail(refused_argument("seen", "is none of its enumerators"));
     const auto wait = std::make_shared<state_wait<client_state>>(core, std::move(h));
     wait->wait(seen, [](const detail::core&, client_state, bool& met) -> error_code {
         met = true;

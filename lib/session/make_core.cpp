@@ -36,6 +36,7 @@ void check(const lease_options& lease, std::chrono::milliseconds session_timeout
         (lease.tick_time == 0ms || lease.tick_time * 3 / 2 > longest))
         throw bad_argument("lease.tick_time",
                            "is needed for lease_proof::sync, up to 3/10 of session_timeout");
+    check_enumerator("lease.proof", lease.proof, lease_proof::sync);
     const rules::lease_settings settings{.tick = lease.tick_time,
                                          .margin = lease.margin,
                                          .by_sync = lease.proof == lease_proof::sync};

@@ -1,6 +1,7 @@
 // The node operations of paddock::client.
 #include "session/operations.hpp"
 
+#include "rules/acl.hpp"
 #include "rules/paths.hpp"
 #include "session/call.hpp"
 #include "session/watch_latch.hpp"
@@ -22,11 +23,14 @@ error_code fault(std::string_view path, std::string_view name) {
 }
 
 error_code fault(const acl& entries, std::string_view name) {
-    return entries.empty() ? refused_argument(name, "is empty") : error_code();
+    const auto why = rules::acl_fault(entries);
+    return why.empty() ? error_code() : refused_argument(name, why);
 }
 
 error_code fault(const create_options& how) {
     constexpr std::chrono::milliseconds longest{0xff'ffff'ffff};
+    if (!is_enumerator(how.mode, create_mode::persistent_sequential_with_ttl))
+        return refused_argument("create_options::mode", "is none of its enumerators");
     const bool ttl = how.mode == create_mode::persistent_with_ttl ||
                      how.mode == create_mode::persistent_sequential_with_ttl;
     if (ttl && (how.ttl.count() <= 0 || how.ttl > longest))
@@ -49,7 +53,7 @@ error_code fault(const std::vector<operation>& steps) {
     const auto one = [](const auto& step) -> error_code {
         if constexpr (std::is_same_v<std::decay_t<decltype(step)>, op::create>) {
             // The C client aborts the process for a container in a multi, and refuses TTL nodes.
-            if (step.mode > create_mode::ephemeral_sequential)
+            if (!is_enumerator(step.mode, create_mode::ephemeral_sequential))
                 return refused_argument("op::create::mode", "is none that a multi can have");
             if (const auto problem = fault(step.acl, "op::create::acl")) return problem;
         }

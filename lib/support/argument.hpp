@@ -6,6 +6,7 @@
 
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace paddock {
 
@@ -26,6 +27,18 @@ inline constexpr boost::ulong_long_type paddock_category_id = 0x9f2d'7a41'c36e'5
 /// errc::bad_argument, and its message() has the name and the reason. The library keeps every text
 /// until the process ends, so that both must come from a few: nothing in them may depend on values.
 error_code refused_argument(std::string_view name, std::string_view why) noexcept;
+
+/// Whether a value of an enumeration that counts from zero is one of its enumerators.
+template <typename Enum>
+constexpr bool is_enumerator(Enum value, Enum last) noexcept {
+    const auto number = [](Enum e) { return static_cast<std::underlying_type_t<Enum>>(e); };
+    return number(value) >= 0 && number(value) <= number(last);
+}
+
+template <typename Enum>
+void check_enumerator(std::string_view name, Enum value, Enum last) {
+    if (!is_enumerator(value, last)) throw bad_argument(name, "is none of its enumerators");
+}
 
 /// The argument `executor` of a constructor.
 template <typename Executor>

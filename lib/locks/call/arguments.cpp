@@ -1,5 +1,6 @@
 #include "locks/call/arguments.hpp"
 
+#include "rules/acl.hpp"
 #include "rules/paths.hpp"
 #include "rules/request_bytes.hpp"
 #include "support/argument.hpp"
@@ -17,7 +18,8 @@ void check_path(std::string_view argument, std::string_view path) {
 }
 
 void check_acl(std::string_view argument, const acl& entries) {
-    if (entries.empty()) throw bad_argument(argument, "is empty");
+    if (const auto fault = rules::acl_fault(entries); !fault.empty())
+        throw bad_argument(argument, fault);
     if (rules::request_bytes({}, {}, entries) > 16 * 1024)
         throw bad_argument(argument, "is longer than 16 KiB");
 }
@@ -26,6 +28,11 @@ void check_text(std::string_view argument, std::string_view text) {
     if (const auto fault = rules::utf8_fault(text); !fault.empty())
         throw bad_argument(argument, fault);
     if (text.size() > longest_text) throw bad_argument(argument, "is longer than 16 KiB");
+}
+
+void check_choices(std::string_view options, on_expiry expired, on_over_budget full) {
+    check_enumerator(std::string(options) + "::on_expiry", expired, on_expiry::fail);
+    check_enumerator(std::string(options) + "::on_over_budget", full, on_over_budget::fail);
 }
 
 void check_node(std::string_view options, const acl& entries, std::string_view label) {

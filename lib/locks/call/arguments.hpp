@@ -23,6 +23,8 @@ void check_path(std::string_view argument, std::string_view path);
 void check_acl(std::string_view argument, const acl& entries);
 /// Text that other contenders read: UTF-8, at most 16 KiB.
 void check_text(std::string_view argument, std::string_view text);
+/// Checks the members `on_expiry` and `on_over_budget` of the struct `options`.
+void check_choices(std::string_view options, on_expiry expired, on_over_budget full);
 /// Checks the members `acl` and `label` of the struct `options`.
 void check_node(std::string_view options, const acl& entries, std::string_view label);
 

@@ -37,6 +37,7 @@ void check_sticky(const mutex_options& options) {
 }
 
 rules::style style_of(const mutex_options& options) {
+    check_enumerator("mutex_options::naming", options.naming, naming::kazoo);
     if (options.naming == naming::curator) return rules::style::curator;
     if (options.name != "lock")
         throw bad_argument("mutex_options::naming", "is for the name 'lock' only");
@@ -50,6 +51,7 @@ std::shared_ptr<const fair_lock> make_fair_lock(const client& zk, std::string_vi
     check_path("mutex path", path);
     check_name(options.name);
     check_node("mutex_options", options.acl, options.label);
+    check_choices("mutex_options", options.on_expiry, options.on_over_budget);
     check_hold_limit("mutex_options", options.hold_limit);
     check_sticky(options);
     const rules::sticky_terms terms{options.max_local_handoffs, options.linger};
@@ -71,6 +73,7 @@ std::shared_ptr<const fair_lock> make_fair_lock(const client& zk, std::string_vi
                                                 shared_mutex_options options) {
     check_path("shared_mutex path", path);
     check_node("shared_mutex_options", options.acl, options.label);
+    check_choices("shared_mutex_options", options.on_expiry, options.on_over_budget);
     check_hold_limit("shared_mutex_options", options.hold_limit);
     const auto& core = core_of(zk);
     return std::make_shared<fair_lock>(fair_lock{.client = core,

@@ -34,6 +34,7 @@ void check(std::string_view path, std::int32_t permits, const semaphore_options&
         throw bad_argument("semaphore permits", std::to_string(permits), "is less than one");
     if (!options.counter.empty()) check_counter(path, options.counter);
     detail::check_node("semaphore_options", options.acl, options.label);
+    detail::check_choices("semaphore_options", options.on_expiry, options.on_over_budget);
     detail::check_hold_limit("semaphore_options", options.hold_limit);
 }
 
