@@ -66,13 +66,13 @@ using open_system = std::function<std::shared_ptr<lock_system>(
 
 /// A client of the system that a URL names, for code that reads the URL from its configuration:
 ///
-///     zk://zk1:2181,zk2:2181/app       paddock::client
+///     zk://zk1:2181,zk2:2181/app       paddock::client (also zookeeper://…)
 ///     redis://10.0.0.1:6379            redis::client (Meson feature `redis`)
 ///     and those of register_scheme()
 ///
 /// any_mutex says what differs. For options that any_client_options lacks, make a client of the
 /// system yourself; its mutexes convert to any_mutex. Or register a lock_system that makes them,
-/// also for `redis` or `zk` instead of the library's own.
+/// also for `redis`, `zk` or `zookeeper` instead of the library's own.
 ///
 /// Executor, lifetime, thread safety: as paddock::client.
 class any_client {

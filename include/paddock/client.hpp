@@ -86,8 +86,8 @@ class [[gnu::visibility("default")]] client;
 class client {
 public:
     /// Creates a client; does no I/O. `servers` is a list of names or addresses, with ports other
-    /// than 2181, and perhaps a root path: `zk1:2182,10.0.0.2,[::1]:2182/app`. IPv6 addresses
-    /// stand in brackets.
+    /// than 2181, and perhaps a root path: `zk1:2182,10.0.0.2,[::1]:2182/app`. Spaces around them,
+    /// `zk://` before them, and a comma or `/` at the end change nothing.
     ///
     /// The client tries addresses at once, and each name as soon as Asio has resolved it, in the
     /// one resolver thread of the execution context: a slow name delays the names behind it, and
@@ -201,7 +201,7 @@ public:
     /// Completion signature: `void(error_code, client_state)`.
     ///
     /// Errors: `errc::closed` or `errc::auth_failed`, the reason of the close, when `seen` is
-    /// `closed`, which is the last state; otherwise none but cancellation.
+    /// `closed`, the last state; `errc::bad_argument` for a number that is no state; cancellation.
     ///
     /// Cancellation safety, executor, lifetime, thread safety: see the class.
     template <asio::completion_token_for<void(error_code, client_state)> Token = default_token>

@@ -1,6 +1,7 @@
 #include "rules/servers.hpp"
 
 #include "rules/paths.hpp"
+#include "support/spaces.hpp"
 
 #include <algorithm>
 #include <arpa/inet.h>
@@ -78,38 +79,85 @@ std::string parse_server(std::string_view entry, server& out) {
     return {};
 }
 
+bool begins_with_scheme(std::string_view text, std::string_view scheme) noexcept {
+    const auto same = [](char wanted, char is) {
+        return is == wanted || (is >= 'A' && is <= 'Z' && is - 'A' + 'a' == wanted);
+    };
+    text = text.substr(0, scheme.size());
+    return std::equal(scheme.begin(), scheme.end(), text.begin(), text.end(), same);
+}
+
+std::string entry_place(std::size_t index, std::string_view entry, std::string_view expected) {
+    return " (entry " + std::to_string(index + 1) + ": '" + std::string(entry) +
+           "'; expected: " + std::string(expected) + ", with a ',' between two)";
+}
+
+namespace {
+
+std::string_view without_scheme(std::string_view text) noexcept {
+    for (const std::string_view scheme : {"zk://", "zookeeper://"})
+        if (begins_with_scheme(text, scheme)) return text.substr(scheme.size());
+    return text;
+}
+
+/// A list in its parts, which are views into its text.
+struct parts {
+    std::vector<std::string_view> entries;
+    std::string_view root; ///< from its slash on
+};
+
+parts split(std::string_view text) {
+    parts out;
+    for (auto rest = without_spaces(text);;) {
+        rest = without_scheme(without_spaces(rest));
+        const auto end = std::min(rest.find_first_of(",/"), rest.size());
+        out.entries.push_back(without_spaces(rest.substr(0, end)));
+        if (end < rest.size() && rest[end] == '/') out.root = rest.substr(end);
+        if (end == rest.size() || rest[end] == '/') break;
+        rest.remove_prefix(end + 1);
+    }
+    // A comma may stand behind the last entry, too.
+    if (out.entries.size() > 1 && out.entries.back().empty()) out.entries.pop_back();
+    return out;
+}
+
+std::string root_fault(std::string_view root) {
+    if (root.empty() || root == "/") return {};
+    if (root.find(',') != root.npos)
+        return "has a root with a ',' in it: one root stands behind all servers";
+    const auto fault = path_fault(root);
+    return fault.empty() ? fault : "ends in a root that " + fault;
+}
+
+std::string fault_of(const parts& list, std::vector<server>& out) {
+    const auto& entries = list.entries;
+    if (entries.back().ends_with(':') && list.root.starts_with("//"))
+        return "has the scheme '" + std::string(entries.back()) + "//' in entry " +
+               std::to_string(entries.size()) + ", where only zk:// may stand";
+    if (auto fault = root_fault(list.root); !fault.empty()) return fault;
+    for (std::size_t n = 0; n < entries.size(); ++n) {
+        server one;
+        if (const auto fault = parse_server(entries[n], one); !fault.empty())
+            return fault + entry_place(n, entries[n], "host, host:port or [IPv6 address]:port");
+        out.push_back(std::move(one));
+    }
+    return {};
+}
+
+} // namespace
+
 parsed_servers parse_servers(std::string_view text) {
     parsed_servers list;
-    if (text.find("://") != text.npos) {
-        list.fault = "has a scheme ('://'), instead of names or addresses with ports";
-        return list;
-    }
-    const auto slash = std::min(text.find('/'), text.size());
-    list.root = text.substr(slash);
-    if (list.root == "/") list.root.clear();
-    if (list.root.find(',') != list.root.npos) {
-        list.fault = "has a root with a ',' in it: one root stands behind all servers";
-        return list;
-    }
-    if (!list.root.empty()) list.fault = path_fault(list.root);
-    if (!list.fault.empty()) {
-        list.fault = "ends in a root that " + list.fault;
-        return list;
-    }
-    const auto servers = text.substr(0, slash);
-    if (servers.find('@') != servers.npos) {
+    const auto parts = split(text);
+    const auto has_at = [](std::string_view part) { return part.find('@') != part.npos; };
+    if (std::any_of(parts.entries.begin(), parts.entries.end(), has_at)) {
         list.fault = "has credentials before a host ('@'): client_options::auth takes them";
         return list;
     }
-    for (std::size_t start = 0; start <= servers.size() && list.fault.empty();) {
-        const auto end = std::min(servers.find(',', start), servers.size());
-        server one;
-        list.fault = parse_server(servers.substr(start, end - start), one);
-        list.servers.push_back(std::move(one));
-        start = end + 1;
-    }
-    if (!list.fault.empty() && text.find('@') != text.npos) // perhaps behind a '/' in a password
+    list.fault = fault_of(parts, list.servers);
+    if (!list.fault.empty() && has_at(text)) // perhaps behind a '/' in a password
         list.fault = "is malformed, or has credentials ('@'), which client_options::auth takes";
+    if (parts.root != "/") list.root = parts.root;
     return list;
 }
 

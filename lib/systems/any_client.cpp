@@ -1,4 +1,5 @@
 #include "support/argument.hpp"
+#include "support/spaces.hpp"
 #include "systems/systems.hpp"
 
 #include <paddock/any_client.hpp>
@@ -16,7 +17,7 @@ namespace {
 class schemes {
 public:
     schemes() {
-        all_["zk"] = detail::zookeeper_system();
+        all_["zk"] = all_["zookeeper"] = detail::zookeeper_system();
         if (auto redis = detail::redis_system()) all_["redis"] = std::move(redis);
     }
 
@@ -53,6 +54,7 @@ bool is_scheme(std::string_view text) {
 /// Does not quote the URL, which may have a password in it.
 std::shared_ptr<lock_system> open(const asio::any_io_executor& executor, std::string_view url,
                                   const any_client_options& options) {
+    url = without_spaces(url);
     const auto end = url.find("://");
     std::string scheme(url.substr(0, end));
     std::transform(

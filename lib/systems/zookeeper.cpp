@@ -19,9 +19,8 @@ open_system zookeeper_system() {
         client_options how;
         if (options.timeout.count() > 0) how.session_timeout = options.timeout;
         how.log = options.log;
-        constexpr std::string_view scheme = "zk://";
         return std::make_shared<client_system<in_zookeeper_file, client, mutex, lock_family>>(
-            client(std::move(executor), url.substr(scheme.size()), std::move(how)));
+            client(std::move(executor), url, std::move(how)));
     };
 }
 

@@ -186,11 +186,21 @@ CO_TEST("the options of both systems are those that any_client got") {
         }
 }
 
+TEST_CASE("a URL may have spaces around it, and another name of ZooKeeper's scheme") {
+    for (const auto* const url : {"zookeeper://127.0.0.1:1", " ZK://127.0.0.1:1, 127.0.0.1:2/\n",
+                                  "zookeeper://127.0.0.1:1,/app", " redis://127.0.0.1:1\n"}) {
+        CAPTURE(url);
+        CHECK(text_of_refusal(url) == "");
+    }
+}
+
 TEST_CASE("a URL that is not acceptable is refused, without the password in it") {
     CHECK(has(text_of_refusal("127.0.0.1:2181"), "url does not begin with a scheme"));
     CHECK(has(text_of_refusal("://host"), "url does not begin with a scheme"));
     CHECK(has(text_of_refusal("etcd://u:secret@host"), "'etcd', which is not known"));
     CHECK_FALSE(has(text_of_refusal("etcd://u:secret@host"), "secret"));
+    CHECK_FALSE(has(text_of_refusal("zk://u:secret@host"), "secret"));
+    CHECK_FALSE(has(text_of_refusal("zk://u:sec/ret@host:x"), "ret@"));
     CHECK_FALSE(has(text_of_refusal("redis://u:secret@a,b"), "secret"));
     CHECK(has(text_of_refusal("zk://"), "servers"));
     CHECK(has(text_of_refusal("redis://"), "url"));

@@ -47,6 +47,39 @@ TEST_CASE("a zone of an IPv6 address is part of the host") {
     }
 }
 
+TEST_CASE("spaces around entries, schemes, and a comma at the end are as people write them") {
+    const all three{{"a", 1}, {"b", 2181}, {"::1", 3}};
+    for (const auto* const text :
+         {"a:1,b,[::1]:3", "a:1, b, [::1]:3", " a:1 ,b\t, [::1]:3\r\n", "a:1,b,[::1]:3,",
+          "a:1,b,[::1]:3 , ", "zk://a:1,b,[::1]:3", "zk://a:1,b,[::1]:3/",
+          "ZooKeeper://a:1,b,[::1]:3", "zk://a:1,zk://b, zk://[::1]:3", " zk:// a:1,b,[::1]:3,/",
+          "a:1,\n  b,\n  [::1]:3\n"}) {
+        CAPTURE(text);
+        const auto list = parse_servers(text);
+        CHECK(list.fault == "");
+        CHECK(list.root == "");
+        CHECK(list.servers == three);
+    }
+    for (const auto* const text :
+         {"a,b/app", "a, b/app\n", "zk://a,b,/app", "zk://a,zk://b/app "}) {
+        CAPTURE(text);
+        CHECK(parse_servers(text).root == "/app");
+        CHECK(parse_servers(text).servers == all{{"a", 2181}, {"b", 2181}});
+    }
+}
+
+TEST_CASE("a fault says in which entry it is, and what should stand there") {
+    CHECK(
+        fault_of("a:1,b:x,c") ==
+        "has the port 'x', which is not a number from 1 to 65535 (entry 2: 'b:x'; expected: host, "
+        "host:port or [IPv6 address]:port, with a ',' between two)");
+    CHECK(fault_of("a,,b").starts_with("has an empty entry or host (entry 2: ''; expected: host"));
+    CHECK(fault_of("zk1:2181 zk2:2181").find("(entry 1: 'zk1:2181 zk2:2181'; ") !=
+          std::string::npos);
+    CHECK(fault_of("a;b").find("(entry 1: 'a;b'; ") != std::string::npos);
+    CHECK(fault_of("a, b c").find("(entry 2: 'b c'; ") != std::string::npos);
+}
+
 TEST_CASE("a bad root is a fault") {
     CHECK(fault_of("a/app/") == "ends in a root that ends with '/'");
     CHECK(fault_of("a//app") == "ends in a root that has an empty component");
@@ -73,25 +106,29 @@ TEST_CASE("a bad port is a fault") {
     }
 }
 
-TEST_CASE("a scheme is a fault") {
-    CHECK(fault_of("http://localhost:2181").starts_with("has a scheme ('://')"));
-    CHECK(fault_of("a,zk://b/app").starts_with("has a scheme ('://')"));
+TEST_CASE("a scheme of another system is a fault") {
+    CHECK(fault_of("http://localhost:2181") ==
+          "has the scheme 'http://' in entry 1, where only zk:// may stand");
+    CHECK(fault_of("a,redis://b/app") ==
+          "has the scheme 'redis://' in entry 2, where only zk:// may stand");
+    CHECK(fault_of("zk://zk://a") != "");
 }
 
 TEST_CASE("an empty entry or host is a fault") {
-    for (const auto* const text : {"", ",", "a,", ",a", "a,,b", ":1", "[]:1", "[]", "/app"}) {
+    for (const auto* const text : {"", " ", ",", "a,,", ",a", "a,,b", ":1", "[]:1", "[]", "/app",
+                                   "zk://", "zk:///app", "zk://,"}) {
         CAPTURE(text);
-        CHECK(fault_of(text) == "has an empty entry or host");
+        CHECK(fault_of(text).starts_with("has an empty entry or host (entry "));
     }
 }
 
 TEST_CASE("bad brackets are a fault") {
-    CHECK(fault_of("[::1") == "has a '[' without ']'");
-    CHECK(fault_of("[::1]x") == "has something other than ':port' behind ']'");
+    CHECK(fault_of("[::1").starts_with("has a '[' without ']' (entry 1: "));
+    CHECK(fault_of("[::1]x").starts_with("has something other than ':port' behind ']' ("));
 }
 
 TEST_CASE("an impossible host is a fault") {
-    for (const auto* const text : {"a b", " a", "a;b", "a\n", "zk\xc3\xa4", "a]"}) {
+    for (const auto* const text : {"a b", "a;b", "a\nb", "zk\xc3\xa4", "a]"}) {
         CAPTURE(text);
         CHECK(fault_of(text).find("which is not a valid host name") != std::string::npos);
     }
@@ -120,8 +157,9 @@ TEST_CASE("only an IPv6 address stands in brackets") {
 TEST_CASE("an IPv6 address without brackets is a fault, because its end may be the port") {
     for (const auto* const text : {"::1", "::1:2182", "fe80::1%eth0", "1:2:3:4:5:6:7:8"}) {
         CAPTURE(text);
-        CHECK(fault_of(std::string("a,") + text) ==
-              "has the IPv6 address '" + std::string(text) + "' without brackets");
+        CHECK(
+            fault_of(std::string("a,") + text)
+                .starts_with("has the IPv6 address '" + std::string(text) + "' without brackets"));
     }
 }
 

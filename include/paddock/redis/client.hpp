@@ -90,6 +90,8 @@ public:
     /// and perhaps more servers, separated by commas. What the first entry says about user,
     /// password and database is true for every entry that does not say it. In user and password,
     /// `%` and two hexadecimal digits stand for any byte; an IPv6 address stands in brackets.
+    /// Spaces around the entries, `redis://` before each, and a comma behind the last one change
+    /// nothing.
     ///
     /// Errors: throws `system_error` with `errc::bad_argument` for a URL or an option that is not
     /// acceptable (an even number of servers is not), or an empty executor.

@@ -1,5 +1,7 @@
 #include "redis/rules/url.hpp"
 
+#include "support/spaces.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -9,17 +11,10 @@ namespace paddock::redis::rules {
 
 namespace {
 
+using paddock::rules::begins_with_scheme;
+
 constexpr std::string_view scheme = "redis://";
 constexpr int most_databases = 1 << 20;
-
-/// Its letters may be large or small (RFC 3986).
-bool has_scheme(std::string_view text) noexcept {
-    const auto same = [](char wanted, char is) {
-        return is == wanted || (is >= 'A' && is <= 'Z' && is - 'A' + 'a' == wanted);
-    };
-    text = text.substr(0, scheme.size());
-    return std::equal(scheme.begin(), scheme.end(), text.begin(), text.end(), same);
-}
 
 std::optional<std::string> decoded(std::string_view text) {
     std::string out;
@@ -84,7 +79,7 @@ std::string parse_place(std::string_view entry, server& out, extras& with) {
 
 /// `shows`: no part of the entry can be part of a password.
 std::string parse_entry(std::string_view entry, bool shows, server& out, extras& with) {
-    if (has_scheme(entry)) entry.remove_prefix(scheme.size());
+    if (begins_with_scheme(entry, scheme)) entry.remove_prefix(scheme.size());
     // A password may have an '@' in it.
     if (const auto at = entry.rfind('@'); at != entry.npos) {
         auto fault = parse_credentials(entry.substr(0, at), with);
@@ -103,18 +98,32 @@ std::string fault_of(const std::vector<server>& all, bool shows) {
     for (std::size_t n = 0; n < all.size(); ++n)
         for (std::size_t other = 0; other < n; ++other)
             if (all[n].host == all[other].host && all[n].port == all[other].port)
-                return !shows ? "has a server twice"
-                              : "has the server " + all[n].host + ':' +
-                                    std::to_string(all[n].port) + " twice";
+                return !shows
+                           ? "has a server twice"
+                           : "has the server " + all[n].host + ':' + std::to_string(all[n].port) +
+                                 " twice (entries " + std::to_string(other + 1) + " and " +
+                                 std::to_string(n + 1) + ')';
     return {};
+}
+
+/// Where an entry stands. If it may be a part of a password, it is not shown.
+std::string place_of(std::size_t index, std::string_view entry, bool shows) {
+    return shows ? paddock::rules::entry_place(index, entry, "host[:port][/database]")
+                 : " (entry " + std::to_string(index + 1) + ')';
+}
+
+std::string scheme_fault(std::string_view text) {
+    const auto fault = std::string("does not begin with 'redis://'");
+    return begins_with_scheme(text, "rediss://") ? fault + ": TLS is not supported" : fault;
 }
 
 } // namespace
 
 parsed_url parse_url(std::string_view text) {
     parsed_url url;
-    if (!has_scheme(text)) {
-        url.fault = "does not begin with 'redis://'";
+    text = without_spaces(text);
+    if (!begins_with_scheme(text, scheme)) {
+        url.fault = scheme_fault(text);
         return url;
     }
     extras first;
@@ -122,9 +131,14 @@ parsed_url parse_url(std::string_view text) {
     const auto secret_end = text.rfind('@') + 1;
     for (std::size_t start = 0; start <= text.size() && url.fault.empty();) {
         const auto end = std::min(text.find(',', start), text.size());
+        const auto entry = without_spaces(text.substr(start, end - start));
+        // A comma may stand behind the last entry, too.
+        if (entry.empty() && end == text.size() && !url.servers.empty()) break;
+        const bool shows = end >= secret_end;
         server one;
         extras with;
-        url.fault = parse_entry(text.substr(start, end - start), end >= secret_end, one, with);
+        url.fault = parse_entry(entry, shows, one, with);
+        if (!url.fault.empty()) url.fault += place_of(url.servers.size(), entry, secret_end == 0);
         if (url.servers.empty()) first = with;
         one.user = with.password ? *with.user : first.user.value_or("");
         one.password = with.password ? *with.password : first.password.value_or("");
