@@ -1,5 +1,7 @@
 #pragma once
 
+#include <paddock/detail/cpp20.hpp>
+
 #include <compare>
 #include <cstdint>
 #include <optional>

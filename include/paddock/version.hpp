@@ -1,5 +1,7 @@
 #pragma once
 
+#include <paddock/detail/cpp20.hpp>
+
 #include <string_view>
 
 /// The version of these headers, which a program was compiled with.
