@@ -28,6 +28,10 @@ class [[gnu::visibility("default")]] recursive_shared_mutex;
 /// shared_mutex and Curator's InterProcessReadWriteLock (which is reentrant as well) exclude each
 /// other at one path.
 ///
+/// **With g++ 12 choose between the two kinds by `if` and `else`.** It miscompiles
+/// `co_await (write ? m.lock(me) : m.lock_shared(me))`, without a warning: the program
+/// crashes, or its heap is damaged.
+///
 /// This object and its copies know what an owner holds. Two recursive_shared_mutex objects that a
 /// program has made separately know nothing of each other: an owner that holds one waits for the
 /// other.

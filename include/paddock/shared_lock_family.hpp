@@ -29,6 +29,10 @@ class [[gnu::visibility("default")]] shared_lock_family;
 /// key is, which name it has, and what becomes of its directory. A shared_mutex with the same
 /// options at path_of() is the same lock.
 ///
+/// **With g++ 12 choose between the two kinds by `if` and `else`.** It miscompiles
+/// `co_await (write ? f.lock(key) : f.lock_shared(key))`, without a warning: the program
+/// crashes, or its heap is damaged.
+///
 /// A lock_family at the same path does not exclude it, as a mutex does not exclude a shared_mutex.
 ///
 /// **For all operations**

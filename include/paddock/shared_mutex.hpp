@@ -29,6 +29,10 @@ class [[gnu::visibility("default")]] shared_mutex;
 /// of their sequence numbers: a reader waits for the writers before it, a writer for all contenders
 /// before it, so neither starves.
 ///
+/// **With g++ 12 choose between the two kinds by `if` and `else`.** It miscompiles
+/// `co_await (write ? m.lock() : m.lock_shared())`, without a warning: the program
+/// crashes, or its heap is damaged.
+///
 /// The lock is not reentrant. Node names are those of Curator's InterProcessReadWriteLock, so a
 /// shared_mutex and a Curator lock exclude each other at one path; a plain mutex at that path is
 /// another lock. guard::downgrade turns an exclusive hold into a shared one. Fencing tokens grow
