@@ -30,7 +30,7 @@ struct client_budgets {
     /// of them in one packet, which the servers refuse above 1 MiB (ZOOKEEPER-706). From 1 KiB to
     /// 512 KiB, and never more than client_options::max_request_bytes allows. Without room for the
     /// watch of a held node (from some 7000 holds of one client on) the client reads it four times
-    /// a second instead.
+    /// a second instead, or less often if that would be more than 10 000 reads a second.
     std::size_t watched_path_bytes = 512 * 1024;
     /// Requests, and their bytes, that the locks have in flight at one time. The calls at one lock
     /// beyond that number have sent nothing yet: those that end before cost the ensemble nothing.

@@ -1,6 +1,6 @@
 #include "client/trouble_log.hpp"
 
-#include "support/argument.hpp"
+#include "support/printable.hpp"
 
 #include <cstdint>
 #include <iostream>

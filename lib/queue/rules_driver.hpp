@@ -100,9 +100,14 @@ protected:
 
     void carry_out(const rules::common_act::pause&) {
         if (!pause_) pause_ = core_.env().make_timer();
-        pause_->arm(core_.env().now() + retry_pause, [weak = std::weak_ptr(driver().self())] {
-            if (const auto self = weak.lock()) self->report(&Rules::resume);
-        });
+        pausing_.emplace(core_.retry_pauses());
+        pause_->arm(core_.env().now() + core_.retry_pauses().length(),
+                    [weak = std::weak_ptr(driver().self())] {
+                        const auto self = weak.lock();
+                        if (!self) return;
+                        self->pausing_.reset();
+                        self->report(&Rules::resume);
+                    });
     }
 
     void carry_out(const rules::common_act::await_lease&) {
@@ -115,12 +120,14 @@ protected:
     void end_rules() {
         rules_.reset();
         pause_.reset(); // with its timers, which must not outlive the execution context
+        pausing_.reset();
         stuck_.reset();
     }
 
     core& core_;
     std::optional<Rules> rules_;
     std::unique_ptr<timer> pause_;
+    std::optional<retry_pauses::one> pausing_;
     std::unique_ptr<stuck_monitor> stuck_;
 
 private:

@@ -6,6 +6,7 @@
 #include "session/dispatcher.hpp"
 #include "session/lease.hpp"
 #include "session/own_directories.hpp"
+#include "session/retry_pauses.hpp"
 #include "session/scout.hpp"
 #include "session/sweeper.hpp"
 #include "session/watch_table.hpp"
@@ -100,6 +101,9 @@ public:
     class young_holds& young_holds() noexcept {
         return young_holds_;
     }
+    class retry_pauses& retry_pauses() noexcept {
+        return retry_pauses_;
+    }
 
     /// Opens the first session; no effect later.
     void start() override;
@@ -183,6 +187,7 @@ private:
     class own_directories own_directories_;
     class sweeper sweeper_;
     class young_holds young_holds_;
+    class retry_pauses retry_pauses_;
     std::shared_ptr<native::pump> pump_;
     boot_clock::time_point suspended_since_{};
     std::unique_ptr<scout> scout_; ///< while the servers refuse the session, after its time

@@ -20,9 +20,6 @@
 
 namespace paddock::detail {
 
-/// The pause before a failed request is sent again.
-inline constexpr std::chrono::milliseconds retry_pause{250};
-
 /// In order of precedence: deletes and heartbeats, requests of locks, application requests.
 enum class lane { urgent, lock_work, user };
 

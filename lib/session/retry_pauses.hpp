@@ -1,0 +1,46 @@
+#pragma once
+
+#include <paddock/boot_clock.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <utility>
+
+namespace paddock::detail {
+
+/// The pauses after which the locks of one client ask the ensemble again: for what it has refused
+/// for the moment, or what the client may not watch. Of thousands that pause at one time each waits
+/// longer, so that the client makes no more than ten thousand attempts a second. Strand only.
+class retry_pauses {
+public:
+    static constexpr std::chrono::milliseconds shortest{250};
+    static constexpr std::chrono::microseconds apart{100};
+
+    /// One pause under way.
+    class one {
+    public:
+        explicit one(retry_pauses& all) : all_(&all) { ++all.under_way_; }
+        one(one&& other) noexcept : all_(std::exchange(other.all_, nullptr)) {}
+        one& operator=(one&& other) noexcept {
+            std::swap(all_, other.all_);
+            return *this;
+        }
+        ~one() {
+            if (all_) --all_->under_way_;
+        }
+
+    private:
+        retry_pauses* all_;
+    };
+
+    /// How long a pause lasts that begins now.
+    boot_clock::duration length() const noexcept {
+        return std::max<boot_clock::duration>(shortest, under_way_ * apart);
+    }
+
+private:
+    std::int64_t under_way_ = 0;
+};
+
+} // namespace paddock::detail
