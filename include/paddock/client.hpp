@@ -79,10 +79,10 @@ class [[gnu::visibility("default")]] client;
 /// Errors of all operations on nodes: the `zk_errc` of the ensemble's refusal; `errc::closed` and
 /// `errc::auth_failed`. A write that the client sent and the ensemble did not answer completes with
 /// `errc::outcome_unknown`: the ensemble may have executed it. `errc::bad_argument` stands for a
-/// malformed path, for what else ZooKeeper would refuse unseen, for a request of more bytes than
-/// client_options::max_request_bytes, and for a watch that belongs to another client, has served
-/// another read, or was moved from; `errc::over_budget` for a watch without room in
-/// client_budgets::watched_path_bytes. In these two cases the client sends nothing.
+/// malformed path, what else ZooKeeper would refuse unseen (creator_acl() without credentials), a
+/// request of more bytes than client_options::max_request_bytes, and a watch that belongs to
+/// another client, has served another read, or was moved from; `errc::over_budget` for a watch
+/// without room in client_budgets::watched_path_bytes. In these two cases the client sends nothing.
 class client {
 public:
     /// Creates a client; does no I/O. `servers` is a list of names or addresses, with ports other

@@ -71,7 +71,8 @@ using acl = std::vector<acl_entry>;
 /// Grants all rights to every client: ZooKeeper's `OPEN_ACL_UNSAFE`.
 inline acl open_acl() { return {acl_entry{}}; }
 
-/// Grants all rights to the identities of this connection: ZooKeeper's `CREATOR_ALL_ACL`.
+/// Grants all rights to the identities of this connection: ZooKeeper's `CREATOR_ALL_ACL`. For
+/// clients with credentials (client_options::auth): others refuse it with errc::bad_argument.
 inline acl creator_acl() { return {acl_entry{permission::all, "auth", ""}}; }
 
 /// The options of `create`.

@@ -9,6 +9,8 @@
 
 #include <paddock/client.hpp>
 
+#include <algorithm>
+
 namespace paddock {
 
 using detail::call;
@@ -22,12 +24,14 @@ error_code fault(std::string_view path, std::string_view name) {
     return why.empty() ? error_code() : refused_argument(name, rules::without_place(why));
 }
 
-error_code fault(const acl& entries, std::string_view name) {
-    const auto why = rules::acl_fault(entries);
+bool has_credentials(const core& client) { return !client.options().auth.empty(); }
+
+error_code fault(const core& client, const acl& entries, std::string_view name) {
+    const auto why = rules::acl_fault(entries, has_credentials(client));
     return why.empty() ? error_code() : refused_argument(name, why);
 }
 
-error_code fault(const create_options& how) {
+error_code fault(const core& client, const create_options& how) {
     constexpr std::chrono::milliseconds longest{0xff'ffff'ffff};
     if (!is_enumerator(how.mode, create_mode::persistent_sequential_with_ttl))
         return refused_argument("create_options::mode", "is none of its enumerators");
@@ -37,7 +41,7 @@ error_code fault(const create_options& how) {
         return refused_argument("create_options::ttl", "is not between 1 ms and 2^40 ms");
     if (!ttl && how.ttl.count() != 0)
         return refused_argument("create_options::ttl", "is for the modes with a TTL only");
-    return fault(how.acl, "create_options::acl");
+    return fault(client, how.acl, "create_options::acl");
 }
 
 namespace {
@@ -49,13 +53,13 @@ std::string_view name_of(const op::check&) { return "op::check"; }
 
 } // namespace
 
-error_code fault(const std::vector<operation>& steps) {
-    const auto one = [](const auto& step) -> error_code {
+error_code fault(const core& client, const std::vector<operation>& steps) {
+    const auto one = [&client](const auto& step) -> error_code {
         if constexpr (std::is_same_v<std::decay_t<decltype(step)>, op::create>) {
             // The C client aborts the process for a container in a multi, and refuses TTL nodes.
             if (!is_enumerator(step.mode, create_mode::ephemeral_sequential))
                 return refused_argument("op::create::mode", "is none that a multi can have");
-            if (const auto problem = fault(step.acl, "op::create::acl")) return problem;
+            if (const auto problem = fault(client, step.acl, "op::create::acl")) return problem;
         }
         return fault(step.path, std::string(name_of(step)) + "::path");
     };
@@ -197,7 +201,7 @@ void client::start_sync(detail::handler<void(error_code)> h, core_ptr core, std:
 void client::start_create(detail::handler<void(error_code, create_result)> h, core_ptr core,
                           std::string path, std::string data, create_options how) {
     auto c = std::make_shared<call<create_result>>(core, std::move(h));
-    for (const auto problem : {detail::fault(path), detail::fault(how)})
+    for (const auto problem : {detail::fault(path), detail::fault(*core, how)})
         if (problem) return c->refuse(problem);
     auto full = detail::creation_path(core->root(), path, how.mode);
     start(c, requests::create{std::move(full), std::move(data), requests::share(std::move(how))},
@@ -224,7 +228,7 @@ void client::start_remove(detail::handler<void(error_code)> h, core_ptr core, st
 void client::start_set_acl(detail::handler<void(error_code)> h, core_ptr core, std::string path,
                            acl entries, std::int32_t version) {
     auto c = std::make_shared<call<>>(core, std::move(h));
-    for (const auto problem : {detail::fault(path), detail::fault(entries)})
+    for (const auto problem : {detail::fault(path), detail::fault(*core, entries)})
         if (problem) return c->refuse(problem);
     start(c, requests::set_acl{rules::below(core->root(), path), std::move(entries), version},
           nothing);
@@ -233,7 +237,7 @@ void client::start_set_acl(detail::handler<void(error_code)> h, core_ptr core, s
 void client::start_multi(detail::handler<void(error_code, std::vector<operation_result>)> h,
                          core_ptr core, std::vector<operation> steps) {
     auto c = std::make_shared<call<std::vector<operation_result>>>(core, std::move(h));
-    if (const auto problem = detail::fault(steps)) return c->refuse(problem);
+    if (const auto problem = detail::fault(*core, steps)) return c->refuse(problem);
     start(c, requests::multi{detail::below(core->root(), std::move(steps))},
           [core](const reply& r) { return std::tuple(detail::without(core->root(), r.results)); });
 }

@@ -16,11 +16,13 @@ class core;
 
 // Errors for arguments that ZooKeeper or its C client would refuse; each names the argument.
 error_code fault(std::string_view path, std::string_view name = "path");
-error_code fault(const acl& entries, std::string_view name = "acl");
-error_code fault(const create_options& how);
-error_code fault(const std::vector<operation>& steps);
+error_code fault(const core& client, const acl& entries, std::string_view name = "acl");
+error_code fault(const core& client, const create_options& how);
+error_code fault(const core& client, const std::vector<operation>& steps);
 /// A request that is larger than this client may send.
 error_code fault(const core& client, const request& what);
+
+bool has_credentials(const core& client);
 
 /// Puts the root before the paths of a multi's steps.
 std::vector<operation> below(std::string_view root, std::vector<operation> steps);

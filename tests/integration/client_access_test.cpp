@@ -2,7 +2,7 @@
 
 #include "client_support.hpp"
 
-#include <tuple>
+#include <vector>
 
 using namespace paddock;
 using namespace paddock::test;
@@ -55,11 +55,21 @@ CO_TEST("an access control list is read as it was written") {
 CO_TEST("a list that no server understands is refused by the server") {
     client zk(executor, shared_server().address());
     create_options unknown{.acl = {{permission::all, "nonsense", "x"}}};
-    auto [error, made] = co_await zk.create(fresh_root(), "", unknown, no_throw);
+    const auto [error, made] = co_await zk.create(fresh_root(), "", unknown, no_throw);
     CHECK(error == zk_errc::invalid_acl);
-    create_options no_creator{.acl = creator_acl()}; // without credentials there is no creator
-    std::tie(error, made) = co_await zk.create(fresh_root(), "", no_creator, no_throw);
-    CHECK(error == zk_errc::invalid_acl);
+}
+
+CO_TEST("a list for the creator alone is refused at once if the client has no credentials") {
+    client zk(executor, shared_server().address()); // and is not connected
+    create_options how{.acl = creator_acl()};
+    const auto [no_create, made] = co_await zk.create(fresh_root(), "", how, no_throw);
+    CHECK(no_create == errc::bad_argument);
+    const auto [no_acl] = co_await zk.set_acl("/", how.acl, any_version, no_throw);
+    CHECK(no_acl == errc::bad_argument);
+    std::vector<operation> steps{op::create{.path = fresh_root(), .acl = how.acl}};
+    const auto [no_multi, results] = co_await zk.multi(std::move(steps), no_throw);
+    CHECK(no_multi == errc::bad_argument);
+    CHECK(zk.epoch() == 0);
 }
 
 CO_TEST("only a client with the right credentials has access") {

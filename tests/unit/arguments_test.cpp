@@ -3,12 +3,19 @@
 #include "unit/complaint.hpp"
 
 #include <paddock/client.hpp>
+#include <paddock/election.hpp>
+#include <paddock/lock_family.hpp>
 #include <paddock/mutex.hpp>
+#include <paddock/semaphore.hpp>
+#include <paddock/shared_mutex.hpp>
+#include <paddock/simple_mutex.hpp>
 
 #include <boost/asio/io_context.hpp>
 #include <doctest/doctest.h>
 
 #include <string>
+#include <type_traits>
+#include <vector>
 
 using namespace paddock;
 using namespace paddock::test;
@@ -314,4 +321,41 @@ TEST_CASE("the label and the access control list of a mutex are checked") {
     CHECK(mutex_complaint("/a", options) == "no complaint");
     options.acl.clear();
     CHECK(has(mutex_complaint("/a", options), "acl is empty"));
+}
+
+namespace {
+
+template <typename Lock, typename Options>
+std::string creator_complaint(const client_options& of_client, Options options) {
+    options.acl = creator_acl();
+    return complaint([&] {
+        asio::io_context io;
+        const client zk(io, "localhost", of_client);
+        if constexpr (std::is_same_v<Lock, semaphore>)
+            const semaphore s(zk, "/a", 1, options);
+        else
+            const Lock lock(zk, "/a", options);
+    });
+}
+
+std::vector<std::string> creator_complaints(const client_options& of_client) {
+    return {creator_complaint<mutex>(of_client, mutex_options()),
+            creator_complaint<lock_family>(of_client, mutex_options()),
+            creator_complaint<shared_mutex>(of_client, shared_mutex_options()),
+            creator_complaint<election>(of_client, election_options()),
+            creator_complaint<semaphore>(of_client, semaphore_options()),
+            creator_complaint<simple_mutex>(of_client, simple_mutex_options())};
+}
+
+} // namespace
+
+TEST_CASE("nodes for their creator alone need a client with credentials") {
+    client_options of_client;
+    for (const auto& text : creator_complaints(of_client)) {
+        CHECK(has(text, "_options::acl is for the creator alone (creator_acl)"));
+        CHECK(has(text, "client_options::auth has no credentials"));
+    }
+    of_client.auth.push_back({"user", "password"});
+    for (const auto& text : creator_complaints(of_client))
+        CHECK(text == "no complaint");
 }

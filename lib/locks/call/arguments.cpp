@@ -3,6 +3,7 @@
 #include "rules/acl.hpp"
 #include "rules/paths.hpp"
 #include "rules/request_bytes.hpp"
+#include "session/operations.hpp"
 #include "support/argument.hpp"
 
 #include <string>
@@ -17,8 +18,8 @@ void check_path(std::string_view argument, std::string_view path) {
     if (path.size() > longest_path) throw bad_argument(argument, "is longer than 512 bytes");
 }
 
-void check_acl(std::string_view argument, const acl& entries) {
-    if (const auto fault = rules::acl_fault(entries); !fault.empty())
+void check_acl(const core& client, std::string_view argument, const acl& entries) {
+    if (const auto fault = rules::acl_fault(entries, has_credentials(client)); !fault.empty())
         throw bad_argument(argument, fault);
     if (rules::request_bytes({}, {}, entries) > 16 * 1024)
         throw bad_argument(argument, "is longer than 16 KiB");
@@ -35,8 +36,9 @@ void check_choices(std::string_view options, on_expiry expired, on_over_budget f
     check_enumerator(std::string(options) + "::on_over_budget", full, on_over_budget::fail);
 }
 
-void check_node(std::string_view options, const acl& entries, std::string_view label) {
-    check_acl(std::string(options) + "::acl", entries);
+void check_node(const core& client, std::string_view options, const acl& entries,
+                std::string_view label) {
+    check_acl(client, std::string(options) + "::acl", entries);
     check_text(std::string(options) + "::label", label);
 }
 

@@ -10,6 +10,8 @@
 
 namespace paddock::detail {
 
+class core;
+
 /// The limit of a node's path in bytes, far below the 1 MiB of the largest request.
 inline constexpr std::size_t longest_path = 512;
 
@@ -20,12 +22,14 @@ inline constexpr std::size_t longest_text = 16 * 1024;
 // and a text that begins with the argument's name.
 
 void check_path(std::string_view argument, std::string_view path);
-void check_acl(std::string_view argument, const acl& entries);
+/// An access control list with which this client can make nodes.
+void check_acl(const core& client, std::string_view argument, const acl& entries);
 /// Text that other contenders read: UTF-8, at most 16 KiB.
 void check_text(std::string_view argument, std::string_view text);
 /// Checks the members `on_expiry` and `on_over_budget` of the struct `options`.
 void check_choices(std::string_view options, on_expiry expired, on_over_budget full);
 /// Checks the members `acl` and `label` of the struct `options`.
-void check_node(std::string_view options, const acl& entries, std::string_view label);
+void check_node(const core& client, std::string_view options, const acl& entries,
+                std::string_view label);
 
 } // namespace paddock::detail

@@ -65,7 +65,7 @@ void node_hold::start_verify(handler<void(error_code)> h) {
 void node_hold::start_transaction(handler<void(error_code, std::vector<operation_result>)> h,
                                   std::vector<operation> steps) {
     const auto c = std::make_shared<call<std::vector<operation_result>>>(core_, std::move(h));
-    if (const auto problem = fault(steps)) return c->refuse(problem);
+    if (const auto problem = fault(*core_, steps)) return c->refuse(problem);
     const auto& root = core_->root();
     steps = below(root, std::move(steps));
     const auto held = self();

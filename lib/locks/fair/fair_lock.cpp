@@ -48,14 +48,14 @@ rules::style style_of(const mutex_options& options) {
 
 std::shared_ptr<const fair_lock> make_fair_lock(const client& zk, std::string_view path,
                                                 mutex_options options) {
+    const auto& core = core_of(zk);
     check_path("mutex path", path);
     check_name(options.name);
-    check_node("mutex_options", options.acl, options.label);
+    check_node(*core, "mutex_options", options.acl, options.label);
     check_choices("mutex_options", options.on_expiry, options.on_over_budget);
     check_hold_limit("mutex_options", options.hold_limit);
     check_sticky(options);
     const rules::sticky_terms terms{options.max_local_handoffs, options.linger};
-    const auto& core = core_of(zk);
     return std::make_shared<fair_lock>(fair_lock{.client = core,
                                                  .directory = rules::below(core->root(), path),
                                                  .names = rules::naming(options.name),
@@ -71,11 +71,11 @@ std::shared_ptr<const fair_lock> make_fair_lock(const client& zk, std::string_vi
 
 std::shared_ptr<const fair_lock> make_fair_lock(const client& zk, std::string_view path,
                                                 shared_mutex_options options) {
+    const auto& core = core_of(zk);
     check_path("shared_mutex path", path);
-    check_node("shared_mutex_options", options.acl, options.label);
+    check_node(*core, "shared_mutex_options", options.acl, options.label);
     check_choices("shared_mutex_options", options.on_expiry, options.on_over_budget);
     check_hold_limit("shared_mutex_options", options.hold_limit);
-    const auto& core = core_of(zk);
     return std::make_shared<fair_lock>(fair_lock{.client = core,
                                                  .directory = rules::below(core->root(), path),
                                                  .names = rules::naming::of_shared_mutex(),

@@ -20,12 +20,12 @@ namespace {
 
 std::shared_ptr<const detail::fair_lock> make_impl(const client& zk, std::string_view path,
                                                    election_options options) {
+    const auto& core = detail::core_of(zk);
     detail::check_path("election path", path);
-    detail::check_acl("election_options::acl", options.acl);
+    detail::check_acl(*core, "election_options::acl", options.acl);
     detail::check_text("election_options::id", options.id);
     detail::check_choices("election_options", options.on_expiry, options.on_over_budget);
     detail::check_hold_limit("election_options", options.hold_limit);
-    const auto& core = detail::core_of(zk);
     return std::make_shared<detail::fair_lock>(
         detail::fair_lock{.client = core,
                           .directory = rules::below(core->root(), path),

@@ -28,12 +28,13 @@ void check_counter(std::string_view path, const std::string& counter) {
         throw bad_argument(name, counter, "is one of the semaphore's own directories");
 }
 
-void check(std::string_view path, std::int32_t permits, const semaphore_options& options) {
+void check(const detail::core& client, std::string_view path, std::int32_t permits,
+           const semaphore_options& options) {
     detail::check_path("semaphore path", path);
     if (permits < 1)
         throw bad_argument("semaphore permits", std::to_string(permits), "is less than one");
     if (!options.counter.empty()) check_counter(path, options.counter);
-    detail::check_node("semaphore_options", options.acl, options.label);
+    detail::check_node(client, "semaphore_options", options.acl, options.label);
     detail::check_choices("semaphore_options", options.on_expiry, options.on_over_budget);
     detail::check_hold_limit("semaphore_options", options.hold_limit);
 }
@@ -41,8 +42,8 @@ void check(std::string_view path, std::int32_t permits, const semaphore_options&
 std::shared_ptr<const detail::semaphore_lock> make_impl(const client& zk, std::string_view path,
                                                         std::int32_t permits,
                                                         semaphore_options options) {
-    check(path, permits, options);
     const auto& core = detail::core_of(zk);
+    check(*core, path, permits, options);
     const auto& root = core->root();
     const auto directory = rules::below(root, path);
     return std::make_shared<detail::semaphore_lock>(detail::semaphore_lock{

@@ -16,13 +16,13 @@ namespace {
 
 std::shared_ptr<detail::simple_lock> make_impl(const client& zk, std::string_view path,
                                                simple_mutex_options options) {
+    const auto& core = detail::core_of(zk);
     detail::check_path("simple_mutex path", path);
     if (rules::name_of(path).starts_with("_c_"))
         throw bad_argument("simple_mutex path", path, "ends in a name that markers have");
-    detail::check_node("simple_mutex_options", options.acl, options.label);
+    detail::check_node(*core, "simple_mutex_options", options.acl, options.label);
     detail::check_choices("simple_mutex_options", options.on_expiry, options.on_over_budget);
     detail::check_hold_limit("simple_mutex_options", options.hold_limit);
-    const auto& core = detail::core_of(zk);
     const auto full = rules::below(core->root(), path);
     return std::make_shared<detail::simple_lock>(
         detail::simple_lock_settings{.client = core,
