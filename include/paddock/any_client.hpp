@@ -46,6 +46,8 @@ struct any_client_options {
     std::chrono::milliseconds timeout{0};
     /// redis::client_options::trust_new_servers: the servers were just set up, or it is a test.
     bool trust_new_servers = false;
+    /// client_options::create_root, of ZooKeeper: the path at the end of the URL need not exist.
+    bool create_root = false;
     /// As client_options::log.
     log_function log{};
 };

@@ -130,7 +130,7 @@ public:
     ///
     /// Completion signature: `void(error_code)`.
     ///
-    /// Errors: `errc::closed`, `errc::auth_failed`.
+    /// Errors: `errc::closed`, `errc::auth_failed`, and `errc::no_root`.
     ///
     /// Cancellation safety, executor, lifetime, thread safety: see the class.
     template <asio::completion_token_for<void(error_code)> Token = default_token>

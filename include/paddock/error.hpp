@@ -79,6 +79,9 @@ enum class errc : int {
     /// The other clients of the Redis servers have another `max_ttl`, or another number of servers.
     /// The client's log has the values.
     options_mismatch,
+    /// The client's root (`client_options::root`, or the path behind the server list) does not
+    /// exist, and `client_options::create_root` is not set. The client's log has its path.
+    no_root,
 };
 
 /// The error codes of ZooKeeper, all that its C client knows. The numbers are ZooKeeper's own

@@ -38,6 +38,7 @@ enum class log_code : int {
     two_kinds_of_lock = 18, ///< error: other programs use another kind of lock at the same path
     session_timeout = 19,   ///< info: the servers granted another session timeout
     unsuitable_server = 20, ///< error: a Redis server cannot be used for locks
+    no_root = 21,           ///< error: the client's root does not exist
 };
 
 /// `info`, `warning`, `error`.

@@ -85,7 +85,13 @@ struct client_options {
     std::chrono::milliseconds session_timeout{10'000};
     /// The prefix of every path, at most 512 bytes. It can also stand at the end of the server
     /// list, behind all servers: `a:2181,b:2181/app`.
+    ///
+    /// The root must exist: connect() and the operations of locks fail with errc::no_root if it
+    /// does not, so that a misspelt root is no second, separate set of locks. (Operations on nodes
+    /// report `zk_errc::no_node`, as ZooKeeper does.)
     std::string root{};
+    /// Creates a missing root, with persistent nodes that everybody may use.
+    bool create_root = false;
     std::vector<digest_credentials> auth{};
     client_budgets budgets{};
     /// Bytes of one request at most, with everything that the protocol adds to path and data: the

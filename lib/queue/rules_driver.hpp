@@ -1,11 +1,11 @@
 #pragma once
 
-#include "queue/parents.hpp"
 #include "rules/actions.hpp"
 #include "rules/outcome.hpp"
 #include "rules/paths.hpp"
 #include "session/call.hpp"
 #include "session/core.hpp"
+#include "session/parents.hpp"
 #include "session/stuck_monitor.hpp"
 
 #include <memory>

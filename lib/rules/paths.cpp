@@ -110,6 +110,11 @@ std::string_view name_of(std::string_view path) noexcept {
     return path.substr(path.rfind('/') + 1);
 }
 
+bool is_below(std::string_view root, std::string_view path) noexcept {
+    return root.empty() ||
+           (path.starts_with(root) && path.size() > root.size() && path[root.size()] == '/');
+}
+
 std::string below(std::string_view root, std::string_view path) {
     if (root.empty()) return std::string(path);
     return path == "/" ? std::string(root) : std::string(root) += path;

@@ -33,6 +33,9 @@ std::string child(std::string_view directory, std::string_view name);
 /// The last component.
 std::string_view name_of(std::string_view path) noexcept;
 
+/// Whether a path is below a root, and not the root itself; below no root is every path.
+bool is_below(std::string_view root, std::string_view path) noexcept;
+
 /// A path below a root (which is empty or has no slash at its end).
 std::string below(std::string_view root, std::string_view path);
 

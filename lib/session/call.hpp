@@ -11,7 +11,11 @@
 
 namespace paddock::detail {
 
+/// Stands beside ZooKeeper's codes, which are all negative: errc::no_root.
+inline constexpr int no_root_code = 1;
+
 inline error_code zookeeper_error(int code) noexcept {
+    if (code == no_root_code) return errc::no_root;
     return code == 0 ? error_code() : error_code(code, zookeeper_category());
 }
 

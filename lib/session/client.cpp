@@ -1,5 +1,6 @@
 #include "native/c_library.hpp"
 #include "session/make_core.hpp"
+#include "session/root_check.hpp"
 #include "session/session_call.hpp"
 #include "support/argument.hpp"
 #include "support/asio_environment.hpp"
@@ -86,7 +87,7 @@ public:
             waiter_ = client()->when_not(seen, [self = self(), check](client_state now) {
                 bool met = false;
                 const auto result = check(*self->client(), now, met);
-                if (met) self->finish(result);
+                if (met) self->reached(result);
                 return !met;
             });
         });
@@ -104,6 +105,15 @@ private:
         deadline_->arm(client()->env().now() + limit, [weak = this->weak_from_this(), this] {
             if (const auto alive = weak.lock()) finish(errc::not_connected);
         });
+    }
+
+    /// A client is connected once its root is known to exist, too.
+    void reached(error_code result) {
+        if constexpr (sizeof...(Result) == 0)
+            if (!result && !client()->root().empty())
+                return client()->template use<detail::root_check>().when_known(
+                    [self = self()](error_code missing) { self->finish(missing); });
+        finish(result);
     }
 
     void finish(error_code result) {

@@ -4,6 +4,7 @@
 #include "rules/lease_clock.hpp"
 #include "rules/paths.hpp"
 #include "rules/servers.hpp"
+#include "session/root_check.hpp"
 #include "support/argument.hpp"
 
 #include <boost/asio/ip/address.hpp>
@@ -119,6 +120,7 @@ std::shared_ptr<core> make_core(asio::any_io_executor io, world outside, std::st
     auto root = joined_root(parsed.root, options.root);
     auto made = std::make_shared<core>(std::move(io), std::move(outside), addresses(parsed.servers),
                                        std::move(root), std::move(options));
+    if (!made->root().empty()) made->use<root_check>();
     end_with_context(made);
     return made;
 }

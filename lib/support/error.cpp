@@ -50,6 +50,9 @@ const char* text(errc code) noexcept {
     case errc::options_mismatch:
         return "the other clients of the Redis servers have another max_ttl or number of servers; "
                "the log has theirs";
+    case errc::no_root:
+        return "the root (client_options::root) does not exist, and create_root is not set; the "
+               "log has its path";
     case errc::wrong_c_client:
         return "libzookeeper_mt has taken the place of libzookeeper_st in this process";
     }

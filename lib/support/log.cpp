@@ -56,6 +56,8 @@ std::string_view name_of(log_code code) noexcept {
         return "session_timeout";
     case log_code::unsuitable_server:
         return "unsuitable_server";
+    case log_code::no_root:
+        return "no_root";
     }
     return "unknown";
 }

@@ -18,6 +18,7 @@ open_system zookeeper_system() {
               const any_client_options& options) {
         client_options how;
         if (options.timeout.count() > 0) how.session_timeout = options.timeout;
+        how.create_root = options.create_root;
         how.log = options.log;
         return std::make_shared<client_system<in_zookeeper_file, client, mutex, lock_family>>(
             client(std::move(executor), url, std::move(how)));

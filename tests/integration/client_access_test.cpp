@@ -191,11 +191,12 @@ CO_TEST("a root is prepended to every path, and removed from every result") {
     CHECK(direct.children(root + "/app") == std::vector<std::string>{"n1", "n2"});
 }
 
-CO_TEST("a root that does not exist yet is created like any node") {
+CO_TEST("the operations on nodes may create the root, like any node") {
     foreigner direct(shared_server().address());
     const auto root = fresh_root();
     client zk(executor, shared_server().address(), below(root));
-    co_await zk.connect(); // which does not need it
+    const auto [refused] = co_await zk.connect(no_throw);
+    CHECK(refused == errc::no_root);
     const auto [error, nothing] = co_await zk.create("/a", "", create_options(), no_throw);
     CHECK(error == zk_errc::no_node);
     const auto [missing, stat] = co_await zk.exists("/", no_throw);
@@ -203,6 +204,7 @@ CO_TEST("a root that does not exist yet is created like any node") {
     const auto made = co_await zk.create("/", "top", create_options());
     CHECK(made.path == "/");
     CHECK(direct.get(root).data == "top");
+    co_await zk.connect();
     co_await zk.create("/a", "", create_options());
     CHECK(direct.exists(root + "/a"));
     co_await zk.remove("/a", any_version);

@@ -37,6 +37,7 @@ CO_TEST("a mutex at path_of(key) is the key's lock, also below a root") {
     const auto root = fresh_root();
     client_options options;
     options.root = root;
+    options.create_root = true;
     client zk(executor, shared_server().address(), options);
     client other(executor, shared_server().address());
     const lock_family orders(zk, "/orders");

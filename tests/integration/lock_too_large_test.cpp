@@ -16,6 +16,7 @@ client_options one_kilobyte() {
     client_options options;
     options.budgets.node_path_bytes = 1024;
     options.root = root;
+    options.create_root = true;
     return options;
 }
 

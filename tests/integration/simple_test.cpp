@@ -146,6 +146,7 @@ CO_TEST("missing parents are created, also below a root") {
     foreigner direct(shared_server().address());
     client_options options;
     options.root = fresh_root() + "/deep";
+    options.create_root = true;
     client zk(executor, proxy.address(), options);
     simple_mutex m(zk, "/a/b/lock");
     simple_mutex top(zk, "/lock");

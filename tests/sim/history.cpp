@@ -103,6 +103,7 @@ void history::add_process() {
     if (servers_.tick() * 5 <= options.session_timeout && sticky_chance_.one_in(2))
         options.lease.renew_every = options.session_timeout / 5 - options.lease.margin / 2;
     options.root = root_;
+    options.create_root = true;
     if (root_.size() > long_root) options.budgets.node_path_bytes = 1024;
     if (chance_.one_in(4))
         options.budgets.requests_in_flight = 1 + static_cast<std::size_t>(chance_.below(4));

@@ -15,11 +15,11 @@ using namespace paddock;
 namespace {
 
 constexpr errc all_errors[] = {
-    errc::bad_argument,   errc::not_connected,      errc::session_expired, errc::outcome_unknown,
-    errc::closed,         errc::lock_lost,          errc::node_deleted,    errc::released,
-    errc::auth_failed,    errc::sequence_exhausted, errc::over_budget,     errc::revoked,
-    errc::would_deadlock, errc::lease_lapsed,       errc::wrong_c_client,  errc::hold_expired,
-    errc::not_supported,  errc::unsuitable_server,  errc::options_mismatch};
+    errc::bad_argument,   errc::not_connected,      errc::session_expired,  errc::outcome_unknown,
+    errc::closed,         errc::lock_lost,          errc::node_deleted,     errc::released,
+    errc::auth_failed,    errc::sequence_exhausted, errc::over_budget,      errc::revoked,
+    errc::would_deadlock, errc::lease_lapsed,       errc::wrong_c_client,   errc::hold_expired,
+    errc::not_supported,  errc::unsuitable_server,  errc::options_mismatch, errc::no_root};
 
 constexpr zk_errc all_codes[] = {zk_errc::system_error,
                                  zk_errc::runtime_inconsistency,

@@ -100,3 +100,14 @@ TEST_CASE("a root is prepended to a path, and removed again") {
             CHECK(without(root, below(root, path)) == path);
         }
 }
+
+TEST_CASE("a root is not below itself, nor is a path that only begins as it does") {
+    CHECK(is_below("/app", "/app/a"));
+    CHECK(is_below("/app", "/app/a/b"));
+    CHECK_FALSE(is_below("/app", "/app"));
+    CHECK_FALSE(is_below("/app", "/apple"));
+    CHECK_FALSE(is_below("/app", "/"));
+    CHECK_FALSE(is_below("/app/x", "/app"));
+    CHECK(is_below("", "/a"));
+    CHECK(is_below("", "/"));
+}

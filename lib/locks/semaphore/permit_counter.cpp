@@ -1,9 +1,9 @@
 #include "locks/semaphore/permit_counter.hpp"
 
-#include "queue/parents.hpp"
 #include "rules/outcome.hpp"
 #include "rules/paths.hpp"
 #include "session/call.hpp"
+#include "session/parents.hpp"
 #include "session/session_call.hpp"
 
 #include <utility>

@@ -1,7 +1,9 @@
-#include "queue/parents.hpp"
+#include "session/parents.hpp"
 
 #include "rules/paths.hpp"
+#include "session/call.hpp"
 #include "session/core.hpp"
+#include "session/root_check.hpp"
 
 #include <memory>
 #include <utility>
@@ -14,8 +16,8 @@ namespace {
 /// Creates the directory; if its parent is missing, creates the parent first, and so on. Another
 /// client may delete a new container in between; then it starts from that parent again.
 struct parent_creation : std::enable_shared_from_this<parent_creation> {
-    parent_creation(core& c, requests::shared_options h, unique_function<void(int, bool)> d)
-        : client(c), how(std::move(h)), done(std::move(d)) {}
+    parent_creation(core& c, create_mode mode, unique_function<void(int, bool)> d)
+        : client(c), how(requests::share({.mode = mode})), done(std::move(d)) {}
 
     core& client;
     requests::shared_options how;
@@ -25,8 +27,13 @@ struct parent_creation : std::enable_shared_from_this<parent_creation> {
 
     void step() {
         const auto path = missing.back();
+        const bool inside = rules::is_below(client.root(), path);
+        if (!inside && !client.options().create_root) {
+            client.use<root_check>().found_missing();
+            return done(no_root_code, false);
+        }
         client.dispatcher().submit(
-            lane::lock_work, requests::create{path, {}, how},
+            lane::lock_work, requests::create{path, {}, inside ? how : requests::share({})},
             [self = shared_from_this()](const native::reply& r) { self->answered(r.rc); });
     }
 
@@ -49,8 +56,7 @@ struct parent_creation : std::enable_shared_from_this<parent_creation> {
 void make_directory(core& client, const std::string& directory, bool persistent,
                     unique_function<void(int, bool)> done) {
     const auto mode = persistent ? create_mode::persistent : create_mode::container;
-    const auto l = std::make_shared<parent_creation>(
-        client, requests::share({.mode = mode, .acl = open_acl(), .ttl = {}}), std::move(done));
+    const auto l = std::make_shared<parent_creation>(client, mode, std::move(done));
     l->missing.push_back(directory);
     l->step();
 }
