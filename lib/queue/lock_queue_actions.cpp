@@ -72,6 +72,7 @@ void lock_queue::carry_out(const rules::queue_act::watch_blocker& a) {
         const bool unwatched = seen.result == rules::outcome::done && !seen.watched;
         report(&rules::queue::blocker_watched, name,
                unwatched ? rules::outcome::later : seen.result);
+        if (seen.left_since) report(&rules::queue::blocker_left, name, *seen.left_since);
     });
 }
 
@@ -210,8 +211,11 @@ void lock_queue::node_read(const std::string& name, bool by_exists,
         forget_watch(name);
     if (result == rules::outcome::refused && !by_exists)
         return read_node(name, true, std::move(done));
-    done(
-        {result, r.stat ? r.stat->czxid : 0, waiter.has_value(), r.value == rules::revoke_message});
+    done({.result = result,
+          .czxid = r.stat ? r.stat->czxid : 0,
+          .watched = waiter.has_value(),
+          .revoke_requested = r.value == rules::revoke_message,
+          .left_since = rules::left_since(r.stat)});
 }
 
 std::optional<watch_table::waiter_id> lock_queue::set_watch(const std::string& name) {

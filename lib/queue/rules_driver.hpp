@@ -40,7 +40,8 @@ inline error_code failure_of(rules::common_act::why reason, int code) {
 ///   - self(), a shared pointer to itself,
 ///   - directory() and persistent_parents(), for make_parents,
 ///   - directory_made(), if it wants to know that the directory is new,
-///   - lock_path(), for the log, if its rules find contenders that wait for themselves,
+///   - lock_path(), for the log, if its rules find contenders that perhaps wait for ever,
+///   - path_of(), the path of a node with this name, if they find nodes without a session,
 ///   - directory_free(), if its rules ask for that,
 ///   - after_actions(), if it has more to do after all actions.
 /// Strand only.
@@ -84,6 +85,7 @@ protected:
         }
         carrying_out_ = false;
         if constexpr (requires(Rules & r) { r.perhaps_stuck(); }) update_stuck_timer();
+        if constexpr (requires(Rules & r) { r.perhaps_leftover(); }) update_leftover_timer();
         if constexpr (requires(Driver & d) { d.after_actions(); }) driver().after_actions();
     }
 
@@ -122,13 +124,24 @@ protected:
         pause_.reset(); // with its timers, which must not outlive the execution context
         pausing_.reset();
         stuck_.reset();
+        leftover_.reset();
+    }
+
+    /// Logs the nodes without a session that have blocked for long.
+    void look_for_leftovers() {
+        if (!rules_ || !leftover_) return;
+        auto nodes = updated_rules().leftover(leftover_->threshold());
+        for (auto& one : nodes.found)
+            one.name = driver().path_of(one.name);
+        leftover_->report(nodes, driver().lock_path(), leftover_report());
+        carry_out();
     }
 
     core& core_;
     std::optional<Rules> rules_;
     std::unique_ptr<timer> pause_;
     std::optional<retry_pauses::one> pausing_;
-    std::unique_ptr<stuck_monitor> stuck_;
+    std::unique_ptr<stuck_monitor> stuck_, leftover_;
 
 private:
     Driver& driver() noexcept { return static_cast<Driver&>(*this); }
@@ -159,6 +172,21 @@ private:
             auto& stuck = *self->stuck_;
             const auto found = self->updated_rules().stuck(stuck.threshold());
             stuck.report(found, self->lock_path(), self->stuck_report());
+        };
+    }
+
+    void update_leftover_timer() {
+        if (!rules_ || !rules_->perhaps_leftover()) {
+            if (leftover_) leftover_->stop();
+            return;
+        }
+        if (!leftover_) leftover_ = std::make_unique<stuck_monitor>(core_);
+        if (!leftover_->running()) leftover_->start(leftover_report());
+    }
+
+    unique_function<void()> leftover_report() {
+        return [weak = std::weak_ptr(driver().self())] {
+            if (const auto self = weak.lock()) self->look_for_leftovers();
         };
     }
 

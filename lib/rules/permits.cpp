@@ -23,6 +23,9 @@ void permits::admitted() {
     if (at_ != stage::queued) return;
     at_ = stage::acquiring;
     too_few_free_ = false;
+    others_.clear();
+    seen_.clear();
+    leftovers_.clear();
     nodes_.assign(how_.count, {});
     send_missing();
 }

@@ -2,6 +2,7 @@
 
 #include "rules/actions.hpp"
 #include "rules/claims.hpp"
+#include "rules/leftovers.hpp"
 #include "rules/outcome.hpp"
 
 #include <cstddef>
@@ -44,6 +45,9 @@ struct watch_own { ///< read an own permit node and watch it
     node_id id;
     std::string name;
 };
+struct look { ///< read another permit node: other_seen()
+    std::string name;
+};
 struct sweep { ///< delete an own permit node, retry until it is gone, then release its id
     node_id id;
     std::string name;
@@ -65,9 +69,9 @@ struct out {}; ///< the call has ended; the sweeper deletes what nodes it still 
 using permit_action =
     std::variant<permit_act::join_queue, permit_act::leave, permit_act::create, permit_act::list,
                  permit_act::read_permits, permit_act::make_parents, permit_act::forget,
-                 permit_act::watch_own, permit_act::sweep, permit_act::taint, permit_act::pause,
-                 permit_act::await_lease, permit_act::grant, permit_act::give_up, permit_act::fail,
-                 permit_act::lose, permit_act::out>;
+                 permit_act::watch_own, permit_act::look, permit_act::sweep, permit_act::taint,
+                 permit_act::pause, permit_act::await_lease, permit_act::grant, permit_act::give_up,
+                 permit_act::fail, permit_act::lose, permit_act::out>;
 
 struct permit_terms {
     std::size_t count = 1;
@@ -107,6 +111,8 @@ public:
     /// As rules::queue::lease().
     void lease(bool fit) noexcept { lease_fit_ = fit; }
     void lease_renewed();
+    /// As rules::queue::now().
+    void now(boot_clock::time_point t) noexcept { now_ = t; }
 
     // The answers to the actions, and the watches' events.
     struct created_answer {
@@ -124,6 +130,7 @@ public:
                 std::span<const std::string> names);
     void permits_read(std::uint64_t number, const looked_answer& answer, std::int32_t permits);
     void own_watched(node_id id, const looked_answer& answer);
+    void other_seen(const std::string& name, outcome result, std::optional<std::int64_t> ctime);
     void parents_made(outcome result, int code);
     void resume();
     void directory_changed();
@@ -134,6 +141,11 @@ public:
 
     /// Whether it has its turn, and the last complete listing showed too few free permits.
     bool lacks_permits() const noexcept { return at_ == stage::acquiring && too_few_free_; }
+
+    // As in rules::queue. A listing does not show whose nodes it lists: after so long a wait the
+    // call reads each of the others once.
+    bool perhaps_leftover() const noexcept { return lacks_permits() && connected_; }
+    leftover_nodes leftover(boot_clock::duration patience);
 
 private:
     friend struct state_of_rules; ///< of tests that look at every state
@@ -192,6 +204,11 @@ private:
     bool awaiting_lease_ = false;
     bool watch_nodes_ = false;
     bool out_sent_ = false;
+    std::set<std::string> others_; ///< the permit nodes of the last listing that are not its own
+    std::set<std::string> seen_;   ///< those that it has read, or does so just now
+    leftovers leftovers_;
+    boot_clock::time_point now_{};
+    boot_clock::time_point lacking_since_{};
     std::vector<permit_action> actions_;
 };
 

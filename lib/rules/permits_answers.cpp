@@ -83,6 +83,10 @@ void permits::apply_listing(std::uint64_t number, std::span<const std::string> n
     for (const auto& name : names)
         if (const auto id = own_id(name, ids_)) ours.emplace(*id, &name);
     node_count_ = names.size();
+    others_.clear();
+    if (!how_.permits || node_count_ > static_cast<std::size_t>(*how_.permits))
+        for (const auto& name : names)
+            if (!own_id(name, ids_)) others_.insert(name);
     complete_ = true;
     for (auto& one : nodes_) {
         const auto found = ours.find(one.id);
@@ -104,7 +108,9 @@ void permits::grant_or_wait() {
     if (at_ != stage::acquiring || !complete_ || listing_in_flight_) return;
     if (!how_.permits && !permits_known_) return;
     const auto permits = std::max(how_.permits.value_or(permits_), 0);
+    const bool lacked = too_few_free_;
     too_few_free_ = node_count_ > static_cast<std::size_t>(permits);
+    if (too_few_free_ && !lacked) lacking_since_ = now_;
     if (!too_few_free_) return grant();
     if (how_.immediate) {
         actions_.push_back(permit_act::give_up{});
@@ -160,6 +166,32 @@ void permits::own_watched(node_id id, const looked_answer& answer) {
     const bool again = result == outcome::done || result == outcome::later;
     one->own_watch = armed ? watching::armed : again ? watching::later : watching::no;
     if (one->own_watch == watching::later) need_pause();
+}
+
+void permits::other_seen(const std::string& name, outcome result,
+                         std::optional<std::int64_t> ctime) {
+    if (result == outcome::done)
+        leftovers_.saw(name, ctime, lacking_since_);
+    else
+        seen_.erase(name);
+}
+
+leftover_nodes permits::leftover(boot_clock::duration patience) {
+    if (!perhaps_leftover()) return {};
+    if (lacking_since_ + patience > now_) return {{}, lacking_since_ + patience};
+    constexpr std::size_t most_looks = 64; // at one time
+    std::erase_if(seen_, [this](const std::string& name) { return !others_.contains(name); });
+    std::size_t looks = 0;
+    for (const auto& name : others_) {
+        if (looks == most_looks) break;
+        if (!seen_.insert(name).second) continue;
+        actions_.push_back(permit_act::look{name});
+        ++looks;
+    }
+    auto all = leftovers_.due(now_, patience,
+                              [this](const std::string& name) { return others_.contains(name); });
+    all.next = now_ + patience;
+    return all;
 }
 
 void permits::parents_made(outcome result, int code) {

@@ -2,6 +2,7 @@
 
 #include "rules/actions.hpp"
 #include "rules/claims.hpp"
+#include "rules/leftovers.hpp"
 #include "rules/names.hpp"
 #include "rules/outcome.hpp"
 #include "rules/own_directories.hpp"
@@ -191,11 +192,13 @@ public:
     void listed(outcome result, int code, std::span<const std::string> names);
     void parents_made(outcome result, int code);
     void blocker_watched(std::string_view name, outcome result);
+    void blocker_left(std::string_view name, std::int64_t ctime); ///< see left_since()
     struct own_answer {
         outcome result;
         std::int64_t czxid = 0;
         bool watched = true; ///< false: only read, because the budget allows no other watch
         bool revoke_requested = false; ///< the node's data is the revoke message
+        std::optional<std::int64_t> left_since{};
     };
     void own_watched(contender_key key, node_id id, const own_answer& answer);
     void downgraded(contender_key key, node_id id, outcome result, int code = 0);
@@ -212,6 +215,8 @@ public:
     bool perhaps_stuck() const noexcept;
     /// The contenders that have become stuck since the last call.
     stuck_waiters stuck(boot_clock::duration patience);
+    bool perhaps_leftover() const noexcept { return waiting_ > 0 && !leftovers_.empty(); }
+    leftover_nodes leftover(boot_clock::duration patience); ///< before present waiters
 
     /// How many known nodes block the contender; empty as long as its blockers are not known.
     std::optional<std::size_t> ahead_of(contender_key key) const;
@@ -360,6 +365,7 @@ private:
     std::set<std::string, std::less<>> deleted_;
     /// How many reads of each foreign node are in flight.
     std::map<std::string, int, std::less<>> blocker_reads_;
+    leftovers leftovers_;              ///< foreign nodes
     std::size_t entries_in_table_ = 0; ///< waiting or granted contenders
     std::size_t creating_ = 0;        ///< contenders whose create is under way, without a directory
     std::size_t waiting_ = 0;         ///< contenders in the table that are not granted

@@ -169,6 +169,7 @@ queue::table::iterator queue::remove_node(table::iterator it) {
         exclusive_nodes_.erase(it);
         waiting_shared_.erase(it);
     }
+    if (!leftovers_.empty()) leftovers_.gone(it->first.name);
     return table_.erase(it);
 }
 
@@ -187,6 +188,7 @@ void queue::clear_table() {
     waiting_shared_.clear();
     table_.clear();
     deleted_.clear();
+    leftovers_.clear();
 }
 
 void queue::enter_table(contender& c, node_position where) {

@@ -1,7 +1,9 @@
-// Finds contenders that wait behind a hold of their own client.
+// Finds contenders that perhaps wait for ever: behind a hold of their own client, or behind a node
+// that nobody deletes.
 #include "rules/queue.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace paddock::rules {
 
@@ -33,6 +35,19 @@ stuck_waiters queue::stuck(boot_clock::duration patience) {
 
 /// Whether its grant is the lock itself, not a semaphore's permission to ask for permits.
 bool queue::holds(const contender& c) noexcept { return c.at == stage::granted && !c.how.passing; }
+
+void queue::blocker_left(std::string_view name, std::int64_t ctime) {
+    if (const auto it = find(name); it != table_.end() && !it->second.local)
+        leftovers_.saw(name, ctime, now_);
+}
+
+leftover_nodes queue::leftover(boot_clock::duration patience) {
+    return leftovers_.due(now_, patience, [this](const std::string& name) {
+        const auto it = find(name);
+        return it != table_.end() &&
+               first_waiter_behind(std::next(it), it->second.as) != table_.end();
+    });
+}
 
 void queue::mark_stuck(contender& c) {
     c.reported_stuck = true;

@@ -184,6 +184,13 @@ stuck_waiters simple::stuck(boot_clock::duration patience) {
     return all;
 }
 
+void simple::owner_left(std::optional<std::int64_t> ctime) { leftovers_.saw({}, ctime, now_); }
+
+leftover_nodes simple::leftover(boot_clock::duration patience) {
+    const bool blocks = perhaps_leftover();
+    return leftovers_.due(now_, patience, [blocks](const std::string&) { return blocks; });
+}
+
 void simple::need_pause() {
     if (!std::exchange(pausing_, true)) actions_.push_back(simple_act::pause{});
 }

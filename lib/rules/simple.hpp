@@ -2,6 +2,7 @@
 
 #include "rules/actions.hpp"
 #include "rules/claims.hpp"
+#include "rules/leftovers.hpp"
 #include "rules/outcome.hpp"
 #include "rules/stuck.hpp"
 
@@ -118,6 +119,8 @@ public:
         bool watched = true; ///< false: the budget allows no watch
     };
     void looked(std::uint64_t number, looked_answer answer);
+    /// Behind looked(): see left_since().
+    void owner_left(std::optional<std::int64_t> ctime);
     void parents_made(outcome result, int code);
     void swept(node_id id);
     void resume();
@@ -130,6 +133,10 @@ public:
         return own_node_ && known_blocked() && !callers_.empty() && !callers_.back().reported_stuck;
     }
     stuck_waiters stuck(boot_clock::duration patience);
+    bool perhaps_leftover() const noexcept {
+        return at_ == stage::watching && !callers_.empty() && !leftovers_.empty();
+    }
+    leftover_nodes leftover(boot_clock::duration patience);
 
     /// Whether a caller still waits for this race; false: the driver need not send it.
     bool wants(node_id id) const noexcept {
@@ -189,6 +196,7 @@ private:
         boot_clock::time_point since; ///< when that became known here
     };
     std::optional<own_node> own_node_;
+    leftovers leftovers_; ///< the lock's node, without a name
     boot_clock::time_point now_{};
     bool connected_ = false;
     std::uint64_t looks_sent_ = 0;

@@ -36,6 +36,20 @@ void stuck_monitor::report(const rules::stuck_waiters& found, std::string_view p
                   path);
 }
 
+void stuck_monitor::report(const rules::leftover_nodes& nodes, std::string_view path,
+                           unique_function<void()> check) {
+    running_ = false;
+    if (nodes.next) schedule(*nodes.next, std::move(check));
+    for (const auto& [node, ctime] : nodes.found)
+        core_.trouble(
+            log_code::leftover_node,
+            "callers have waited for the lock " + std::string(path) + " for more than " +
+                in_words(threshold()) + " behind the node " + node +
+                ", which belongs to no session (it is persistent, created " + date_in_words(ctime) +
+                "): it stays until it is deleted. If nobody needs it, in zkCli: delete " + node,
+            path);
+}
+
 void stuck_monitor::schedule(boot_clock::time_point when, unique_function<void()> check) {
     if (!timer_) timer_ = core_.env().make_timer();
     running_ = true;

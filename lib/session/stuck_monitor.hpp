@@ -1,5 +1,6 @@
 #pragma once
 
+#include "rules/leftovers.hpp"
 #include "rules/stuck.hpp"
 #include "support/environment.hpp"
 #include "support/function.hpp"
@@ -11,8 +12,9 @@ namespace paddock::detail {
 
 class core;
 
-/// Logs the contenders of one lock that perhaps wait for a hold of their own caller. One timer
-/// serves them all, and runs only while such contenders may exist. Strand only.
+/// Logs the contenders of one lock that perhaps wait for ever: for a hold of their own caller, or,
+/// with a monitor of its own, behind a node without a session. One timer serves them all, and runs
+/// only while such contenders may exist. Strand only.
 class stuck_monitor {
 public:
     explicit stuck_monitor(core& client) : core_(client) {}
@@ -31,6 +33,9 @@ public:
     boot_clock::duration threshold() const;
     /// Logs the contenders that a check has found, and schedules the next check if one is needed.
     void report(const rules::stuck_waiters& found, std::string_view path,
+                unique_function<void()> check);
+    /// The same for nodes; `path` is that of the lock, `nodes` has full paths.
+    void report(const rules::leftover_nodes& nodes, std::string_view path,
                 unique_function<void()> check);
 
 private:

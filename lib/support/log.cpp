@@ -1,5 +1,7 @@
 #include "support/log.hpp"
 
+#include <cstdio>
+
 namespace paddock {
 
 std::string_view name_of(log_level level) noexcept {
@@ -93,6 +95,19 @@ std::string in_words(boot_clock::duration time) {
     if (seconds.count() < 120) return std::to_string(seconds.count()) + " s";
     if (minutes.count() < 120) return std::to_string(minutes.count()) + " min";
     return std::to_string(std::chrono::round<std::chrono::hours>(time).count()) + " h";
+}
+
+std::string date_in_words(std::int64_t milliseconds) {
+    using namespace std::chrono;
+    const sys_time<std::chrono::milliseconds> when{std::chrono::milliseconds(milliseconds)};
+    const auto day = floor<days>(when);
+    const year_month_day date(day);
+    const hh_mm_ss time(floor<seconds>(when - day));
+    char text[64];
+    std::snprintf(text, sizeof text, "%04d-%02u-%02u %02d:%02d:%02d UTC", int{date.year()},
+                  unsigned{date.month()}, unsigned{date.day()}, int(time.hours().count()),
+                  int(time.minutes().count()), int(time.seconds().count()));
+    return text;
 }
 
 } // namespace paddock

@@ -123,6 +123,11 @@ TEST_CASE("durations are written in the unit that a reader expects") {
     CHECK(in_words(24h) == "24 h");
 }
 
+TEST_CASE("a date is written in UTC, without fractions") {
+    CHECK(date_in_words(0) == "1970-01-01 00:00:00 UTC");
+    CHECK(date_in_words(1'795'729'876'999) == "2026-11-26 21:51:16 UTC");
+}
+
 TEST_CASE("without a log, a client that reaches no server writes one line in ten seconds") {
     const captured_clog clog;
     lonely_client c;

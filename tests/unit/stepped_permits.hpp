@@ -137,6 +137,7 @@ private:
     std::string words(const permit_act::make_parents&) { return "make parents"; }
     std::string words(const permit_act::forget&) { return "forget"; }
     std::string words(const permit_act::watch_own& a) { return "watch " + number_of(a.id); }
+    std::string words(const permit_act::look& a) { return "look " + a.name.substr(37, 2); }
     std::string words(const permit_act::sweep& a) { return "sweep " + number_of(a.id); }
     std::string words(const permit_act::taint&) { return "taint"; }
     std::string words(const permit_act::pause&) { return "pause"; }

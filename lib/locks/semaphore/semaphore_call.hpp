@@ -65,6 +65,7 @@ private:
     entry_terms terms_in_queue() const;
 
     const std::string& directory() const noexcept { return lock_->directory; }
+    std::string_view lock_path() const { return rules::parent(lock_->directory); }
     bool persistent_parents() const noexcept { return lock_->queue.nodes->persistent_parents; }
     using rules_driver::carry_out;
     void carry_out(const rules::permit_act::join_queue& a);
@@ -74,6 +75,7 @@ private:
     void carry_out(const rules::permit_act::read_permits& a);
     void carry_out(const rules::permit_act::forget& a);
     void carry_out(const rules::permit_act::watch_own& a);
+    void carry_out(const rules::permit_act::look& a);
     void carry_out(const rules::permit_act::sweep& a);
     void carry_out(const rules::permit_act::taint& a);
     void carry_out(const rules::permit_act::grant& a);

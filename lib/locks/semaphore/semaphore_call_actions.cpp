@@ -119,6 +119,16 @@ void semaphore_call::carry_out(const rules::permit_act::watch_own& a) {
         });
 }
 
+void semaphore_call::carry_out(const rules::permit_act::look& a) {
+    client()->dispatcher().submit(lane::lock_work, requests::exists{path_of(a.name)},
+                                  [self = self(), name = a.name](const native::reply& r) {
+                                      self->report(&rules::permits::other_seen, name,
+                                                   rules::judge(rules::request_kind::look, r.rc),
+                                                   rules::left_since(r.stat));
+                                      self->look_for_leftovers();
+                                  });
+}
+
 /// The sweeper releases the bytes, unless the call will create another permit node instead.
 void semaphore_call::carry_out(const rules::permit_act::sweep& a) {
     const auto bytes = settled_ ? std::min(bytes_each_, bytes_) : 0;

@@ -37,7 +37,7 @@ void simple_resource::hold_ended(error_code why) {
 simple_lock::~simple_lock() {
     if (!started_) return;
     core_.post([zk = settings_.client, watch = std::move(watch_), timer = std::move(pause_),
-                stuck = std::move(stuck_)] {
+                stuck = std::move(stuck_), leftover = std::move(leftover_)] {
         if (watch) watch->forget();
     });
 }
@@ -147,6 +147,7 @@ void simple_lock::carry_out(const rules::simple_act::look& a) {
                                       .of_session = self->of_session(r),
                                       .czxid = r.stat ? r.stat->czxid : 0,
                                       .watched = self->watch_->answered(waiter, r.rc == 0)});
+            self->report(&simple::owner_left, rules::left_since(r.stat));
         });
 }
 

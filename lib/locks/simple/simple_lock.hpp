@@ -93,6 +93,7 @@ private:
     const std::string& directory() const noexcept { return settings_.directory; }
     bool persistent_parents() const noexcept { return settings_.persistent_parents; }
     std::string_view lock_path() const { return settings_.path; }
+    const std::string& path_of(std::string_view) const { return settings_.path; }
 
     void start();
     using rules_driver::carry_out;

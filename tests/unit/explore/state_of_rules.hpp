@@ -33,13 +33,14 @@ struct state_of_rules {
 
     static void see(const queue& of, std::uint64_t, shape& out) {
         const auto& [names, ids, most_creates, contenders, held_back, table, exclusive_nodes,
-                     waiting_shared, deleted, blocker_reads, entries_in_table, creating, waiting,
-                     unlisted, unknown_creates, holders, reported_stuck, outside_holds,
+                     waiting_shared, deleted, blocker_reads, leftovers, entries_in_table, creating,
+                     waiting, unlisted, unknown_creates, holders, reported_stuck, outside_holds,
                      outside_since, now, connected, listing_in_flight, listing_wanted,
                      listings_sent, own_losses, making_parents, pausing, directory_free,
                      making_directory, own_directory, perhaps_made, keyed, shared_reported,
                      lease_fit, awaiting_lease, warned, watch_first, show_positions, actions] = of;
-        out.add(contenders.size(), held_back, table.size(), deleted.size(), blocker_reads.size());
+        out.add(contenders.size(), held_back, table.size(), deleted.size(), blocker_reads.size(),
+                leftovers.empty());
         for (const auto& [key, one] : contenders)
             see(one, listings_sent, own_losses, out);
         for (const auto& [where, one] : table) {
@@ -68,8 +69,10 @@ struct state_of_rules {
                      permits_known, too_few_free, directory_watched, counter_watched, connected,
                      listing_in_flight, listing_wanted, listings_sent, counter_read_in_flight,
                      counter_read_wanted, counter_reads_sent, making_parents, pausing, lease_fit,
-                     awaiting_lease, watch_nodes, out_sent, actions] = of;
-        out.add(at, nodes.size(), unwanted_creates.size());
+                     awaiting_lease, watch_nodes, out_sent, others, seen, leftovers, now,
+                     lacking_since, actions] = of;
+        out.add(at, nodes.size(), unwanted_creates.size(), others.size(), seen.size(),
+                leftovers.empty());
         for (const auto& one : nodes) {
             const auto& [presence, id, name, first_listing, own_watch] = one;
             out.add(presence, own_watch);
@@ -89,14 +92,14 @@ struct state_of_rules {
 
     static void see(const simple& of, std::uint64_t scope, shape& out) {
         const auto& [ids, how, callers, glances, at, id, race_outcome, race_code, czxid, own_node,
-                     now, connected, looks_sent, look_in_flight, watched, pausing, lease_fit,
-                     awaiting_lease, actions] = of;
+                     leftovers, now, connected, looks_sent, look_in_flight, watched, pausing,
+                     lease_fit, awaiting_lease, actions] = of;
         out.add(callers.size(), glances.size());
         for (const auto& [key, immediate, since, reported_stuck] : callers)
             out.add(key, immediate, reported_stuck);
         for (const auto key : glances)
             out.add(key);
-        out.add(at, race_outcome, race_code, own_node.has_value());
+        out.add(at, race_outcome, race_code, own_node.has_value(), leftovers.empty());
         out.put(shape::node, id);
         out.put(shape::zxid, czxid);
         if (own_node) out.put(shape::zxid, own_node->czxid);
