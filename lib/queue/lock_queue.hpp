@@ -2,6 +2,7 @@
 
 #include "queue/node_terms.hpp"
 #include "queue/rules_driver.hpp"
+#include "rules/kinds.hpp"
 #include "rules/queue.hpp"
 
 #include <paddock/error.hpp>
@@ -133,6 +134,7 @@ private:
 
     std::optional<request> delete_unused_directory();
     void delete_directory();
+    void look_for_other_kinds(const std::vector<std::string>& names);
     std::string path_of(std::string_view name) const;
     std::optional<watch_table::waiter_id> set_watch(const std::string& name);
     void forget_watch(const std::string& name);
@@ -152,6 +154,7 @@ private:
     bool persistent_parents_ = false;
     bool keyed_ = false;            ///< the directory of a key, which is deleted when it is empty
     bool unused_directory_ = false; ///< a container of ours that has not had a node
+    boot_clock::time_point next_look_at_kinds_{};
     int observers_ = 0;
     int watching_first_ = 0;
 };

@@ -57,6 +57,7 @@ void lock_queue::carry_out(const rules::queue_act::list& a) {
         for (const auto& orphan : rules::orphans(names, self->core_.claims()))
             self->core_.sweeper().remove(self->path_of(orphan),
                                          *rules::own_id(orphan, self->core_.claims()), 0);
+        self->look_for_other_kinds(names);
         self->report(&rules::queue::listed, result, code, names);
     };
     if (a.settle)
@@ -64,6 +65,25 @@ void lock_queue::carry_out(const rules::queue_act::list& a) {
                            std::move(done));
     else
         list(core_.dispatcher(), lane::lock_work, directory_, std::move(done));
+}
+
+/// Now and then, because a listing can be long.
+void lock_queue::look_for_other_kinds(const std::vector<std::string>& names) {
+    constexpr std::chrono::seconds pause{10};
+    const auto now = core_.env().now();
+    const auto own = rules::kind_of(names_);
+    if (!own || core_.closed() || now < next_look_at_kinds_) return;
+    next_look_at_kinds_ = now + pause;
+    const auto found = rules::other_kind(names, *own);
+    if (!found) return;
+    const std::string path(lock_path());
+    core_.trouble(log_code::two_kinds_of_lock,
+                  "the lock " + path + " is a " + std::string(name_of(rules::lock_use{*own})) +
+                      ", but " + path_of(found->name) + " is of a " +
+                      std::string(name_of(rules::lock_use{found->kind})) +
+                      " at the same path: they do not exclude each other. Give one of them "
+                      "another path",
+                  path);
 }
 
 void lock_queue::carry_out(const rules::queue_act::watch_blocker& a) {

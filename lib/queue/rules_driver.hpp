@@ -42,6 +42,7 @@ inline error_code failure_of(rules::common_act::why reason, int code) {
 ///   - directory_made(), if it wants to know that the directory is new,
 ///   - lock_path(), for the log, if its rules find contenders that perhaps wait for ever,
 ///   - path_of(), the path of a node with this name, if they find nodes without a session,
+///   - explain(), if it knows better what some of these nodes are,
 ///   - directory_free(), if its rules ask for that,
 ///   - after_actions(), if it has more to do after all actions.
 /// Strand only.
@@ -131,6 +132,7 @@ protected:
     void look_for_leftovers() {
         if (!rules_ || !leftover_) return;
         auto nodes = updated_rules().leftover(leftover_->threshold());
+        if constexpr (requires(Driver & d) { d.explain(nodes); }) driver().explain(nodes);
         for (auto& one : nodes.found)
             one.name = driver().path_of(one.name);
         leftover_->report(nodes, driver().lock_path(), leftover_report());

@@ -147,8 +147,19 @@ void simple_lock::carry_out(const rules::simple_act::look& a) {
                                       .of_session = self->of_session(r),
                                       .czxid = r.stat ? r.stat->czxid : 0,
                                       .watched = self->watch_->answered(waiter, r.rc == 0)});
+            self->has_children_ = r.stat && r.stat->num_children > 0;
             self->report(&simple::owner_left, rules::left_since(r.stat));
         });
+}
+
+/// A node with children is no leftover of a simple lock, which is ephemeral and has none.
+void simple_lock::explain(rules::leftover_nodes& nodes) {
+    if (!has_children_ || std::exchange(nodes.found, {}).empty()) return;
+    core_.trouble(log_code::two_kinds_of_lock,
+                  "callers wait for the simple_mutex " + settings_.path +
+                      " for ever: the node at its path has children, so it is the directory of "
+                      "other locks. Give one of them another path",
+                  settings_.path);
 }
 
 void simple_lock::carry_out(const rules::simple_act::forget&) { watch_->forget(); }

@@ -93,6 +93,7 @@ private:
     const std::string& directory() const noexcept { return settings_.directory; }
     bool persistent_parents() const noexcept { return settings_.persistent_parents; }
     std::string_view lock_path() const { return settings_.path; }
+    void explain(rules::leftover_nodes& nodes);
     const std::string& path_of(std::string_view) const { return settings_.path; }
 
     void start();
@@ -117,6 +118,7 @@ private:
 
     simple_lock_settings settings_;
     bool started_ = false;
+    bool has_children_ = false; ///< the node, when it was last read
     std::map<rules::caller_key, caller> callers_;
     rules::caller_key last_ = 0;
     budget::waiter_id waiting_ = 0; ///< for the node budget

@@ -1,0 +1,43 @@
+#pragma once
+
+#include "rules/names.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace paddock::rules {
+
+/// Locks of one kind at one path exclude each other, whatever their objects are called: a
+/// recursive_mutex is a mutex, and a recursive_shared_mutex a shared_mutex.
+enum class lock_kind { mutex, shared_mutex, election, semaphore, simple_mutex };
+
+/// How a client uses a path.
+struct lock_use {
+    lock_kind kind{};
+    bool named = false;  ///< a mutex with another name than `lock`
+    bool family = false; ///< of the locks of keys below the path
+
+    friend bool operator==(const lock_use&, const lock_use&) = default;
+};
+
+/// As the user calls it: `mutex`, `lock_family`.
+std::string_view name_of(const lock_use& use) noexcept;
+
+/// Whether two locks may be at one path: they exclude each other, or their names say that they are
+/// not meant to. The node of a simple_mutex is the path itself, so no other lock can be there.
+bool may_share_path(const lock_use& a, const lock_use& b) noexcept;
+
+/// The kind of a queue with these names; empty if the user has given the lock a name.
+std::optional<lock_kind> kind_of(const naming& names);
+
+struct node_of_kind {
+    lock_kind kind;
+    std::string_view name;
+};
+/// A child of a queue's directory that surely belongs to a lock of another kind: its name has an
+/// id, and the marker of that kind, or it is a semaphore's directory.
+std::optional<node_of_kind> other_kind(std::span<const std::string> children, lock_kind own);
+
+} // namespace paddock::rules
