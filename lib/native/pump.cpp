@@ -1,5 +1,6 @@
 #include "native/pump.hpp"
 
+#include "native/c_error_line.hpp"
 #include "native/pump_turn_scope.hpp"
 
 #include <algorithm>

@@ -158,6 +158,11 @@ wait "$service" || fail "graceful_shutdown ended with status $?"
 has shipped order 2
 has closed' ] || fail "$(cat "$folder/shutdown")"
 
+if [ -x "$programs/log_to_spdlog" ]; then
+  said=$("$programs/log_to_spdlog" "$server_address")
+  expect '^error: the lock /locks/logged is lost after .* \[lock_lost\] /locks/logged$' 1 "$said"
+fi
+
 # Without SQLite it is not built; configured for tests it must be.
 if [ -x "$programs/fencing" ]; then
   said=$(cd "$folder" && "$programs/fencing" "$server_address")
