@@ -221,7 +221,7 @@ void lock_line::complain_about_spoilt_keys() const {
         return one && one->what == rules::answer::kind::spoilt;
     };
     if (std::any_of(all.begin(), all.end(), is_spoilt))
-        core_.trouble(log_code::foreign_key,
+        core_.trouble(log_code::unsuitable_server,
                       "the lock " + keys_.name + " cannot be had: another program has written to " +
                           keys_.counter + ", or to paddock:server",
                       keys_.name);
