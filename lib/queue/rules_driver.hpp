@@ -104,7 +104,7 @@ protected:
     void carry_out(const rules::common_act::pause&) {
         if (!pause_) pause_ = core_.env().make_timer();
         pausing_.emplace(core_.retry_pauses());
-        pause_->arm(core_.env().now() + core_.retry_pauses().length(),
+        pause_->arm(core_.retry_pauses().end(core_.env().now()),
                     [weak = std::weak_ptr(driver().self())] {
                         const auto self = weak.lock();
                         if (!self) return;

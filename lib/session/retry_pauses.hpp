@@ -11,11 +11,14 @@ namespace paddock::detail {
 
 /// The pauses after which the locks of one client ask the ensemble again: for what it has refused
 /// for the moment, or what the client may not watch. Of thousands that pause at one time each waits
-/// longer, so that the client makes no more than ten thousand attempts a second. Strand only.
+/// longer, so that the client makes no more than ten thousand attempts a second; and those pauses
+/// end together, forty times a second, so that one packet has many requests: one by one, 4600 of
+/// them cost twice the processor time. Strand only.
 class retry_pauses {
 public:
     static constexpr std::chrono::milliseconds shortest{250};
     static constexpr std::chrono::microseconds apart{100};
+    static constexpr std::chrono::milliseconds together{25};
 
     /// One pause under way.
     class one {
@@ -34,9 +37,12 @@ public:
         retry_pauses* all_;
     };
 
-    /// How long a pause lasts that begins now.
-    boot_clock::duration length() const noexcept {
-        return std::max<boot_clock::duration>(shortest, under_way_ * apart);
+    /// When a pause ends that begins now.
+    boot_clock::time_point end(boot_clock::time_point now) const noexcept {
+        const boot_clock::duration crowded = under_way_ * apart;
+        if (crowded < shortest) return now + shortest;
+        const auto since_epoch = (now + crowded).time_since_epoch();
+        return boot_clock::time_point((since_epoch / together + 1) * together);
     }
 
 private:
