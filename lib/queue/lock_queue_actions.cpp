@@ -71,16 +71,16 @@ void lock_queue::carry_out(const rules::queue_act::list& a) {
 void lock_queue::look_for_other_kinds(const std::vector<std::string>& names) {
     constexpr std::chrono::seconds pause{10};
     const auto now = core_.env().now();
-    const auto own = rules::kind_of(names_);
-    if (!own || core_.closed() || now < next_look_at_kinds_) return;
+    if (core_.closed() || now < next_look_at_kinds_) return;
     next_look_at_kinds_ = now + pause;
-    const auto found = rules::other_kind(names, *own);
+    const auto own = rules::kind_of(names_);
+    const auto found = own ? rules::other_kind(names, *own) : std::nullopt;
     if (!found) return;
     const std::string path(lock_path());
     core_.trouble(log_code::two_kinds_of_lock,
-                  "the lock " + path + " is a " + std::string(name_of(rules::lock_use{*own})) +
-                      ", but " + path_of(found->name) + " is of a " +
-                      std::string(name_of(rules::lock_use{found->kind})) +
+                  "the lock " + path + " is a " + std::string(rules::name_of(*own)) + ", but " +
+                      path_of(found->name) + " is of a " +
+                      std::string(rules::name_of(found->kind)) +
                       " at the same path: they do not exclude each other. Give one of them "
                       "another path",
                   path);

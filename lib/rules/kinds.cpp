@@ -1,6 +1,5 @@
 #include "rules/kinds.hpp"
 
-#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -23,12 +22,12 @@ bool has_id(std::string_view child) noexcept { return child.size() > 40; }
 
 } // namespace
 
-std::string_view name_of(const lock_use& use) noexcept {
-    switch (use.kind) {
+std::string_view name_of(lock_kind kind) noexcept {
+    switch (kind) {
     case lock_kind::mutex:
-        return use.family ? "lock_family" : "mutex";
+        return "mutex";
     case lock_kind::shared_mutex:
-        return use.family ? "shared_lock_family" : "shared_mutex";
+        return "shared_mutex";
     case lock_kind::election:
         return "election";
     case lock_kind::semaphore:
@@ -37,12 +36,6 @@ std::string_view name_of(const lock_use& use) noexcept {
         return "simple_mutex";
     }
     return "lock";
-}
-
-bool may_share_path(const lock_use& a, const lock_use& b) noexcept {
-    if (a.kind == b.kind) return true;
-    if (a.kind == lock_kind::simple_mutex || b.kind == lock_kind::simple_mutex) return false;
-    return a.named || b.named;
 }
 
 std::optional<lock_kind> kind_of(const naming& names) {

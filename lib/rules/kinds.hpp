@@ -13,21 +13,8 @@ namespace paddock::rules {
 /// recursive_mutex is a mutex, and a recursive_shared_mutex a shared_mutex.
 enum class lock_kind { mutex, shared_mutex, election, semaphore, simple_mutex };
 
-/// How a client uses a path.
-struct lock_use {
-    lock_kind kind{};
-    bool named = false;  ///< a mutex with another name than `lock`
-    bool family = false; ///< of the locks of keys below the path
-
-    friend bool operator==(const lock_use&, const lock_use&) = default;
-};
-
-/// As the user calls it: `mutex`, `lock_family`.
-std::string_view name_of(const lock_use& use) noexcept;
-
-/// Whether two locks may be at one path: they exclude each other, or their names say that they are
-/// not meant to. The node of a simple_mutex is the path itself, so no other lock can be there.
-bool may_share_path(const lock_use& a, const lock_use& b) noexcept;
+/// As the user calls it: `mutex`.
+std::string_view name_of(lock_kind kind) noexcept;
 
 /// The kind of a queue with these names; empty if the user has given the lock a name.
 std::optional<lock_kind> kind_of(const naming& names);

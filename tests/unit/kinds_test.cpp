@@ -12,22 +12,11 @@ using namespace paddock;
 using namespace paddock::test;
 using rules::lock_kind;
 
-TEST_CASE("only mutexes with names of their own share a path with another kind") {
-    const rules::lock_use plain{lock_kind::mutex}, named{lock_kind::mutex, true},
-        shared{lock_kind::shared_mutex}, simple{lock_kind::simple_mutex};
-    CHECK(may_share_path(plain, plain));
-    CHECK(may_share_path(plain, named));
-    CHECK(may_share_path(shared, named));
-    CHECK_FALSE(may_share_path(plain, shared));
-    CHECK_FALSE(may_share_path(shared, plain));
-    CHECK_FALSE(may_share_path(simple, named));
-}
-
 TEST_CASE("a child of a queue's directory tells another kind only by an id and a marker") {
     const std::string id = curator_name(0).substr(0, 40);
     const auto found = [](std::vector<std::string> children, lock_kind own) {
         const auto one = rules::other_kind(children, own);
-        return one ? std::string(name_of(rules::lock_use{one->kind})) : std::string();
+        return one ? std::string(rules::name_of(one->kind)) : std::string();
     };
     CHECK(found({id + "lock-0000000001"}, lock_kind::mutex).empty());
     CHECK(found({id + "lock-0000000001"}, lock_kind::shared_mutex) == "mutex");

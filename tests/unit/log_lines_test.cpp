@@ -181,6 +181,22 @@ TEST_CASE("on std::clog the end of an outage stands behind its line, and only th
     CHECK(lines() == "oaoaoa");
 }
 
+TEST_CASE("a name that cannot be resolved beside a connection is no outage") {
+    const captured_clog clog;
+    lonely_client c;
+    c.script->accepts = true;
+    c.env->advance(1s);
+    REQUIRE(c.core->state() == client_state::connected);
+    c.core->set_servers({{"10.0.0.1", 2181, true}, {"nowhere", 2181, false}});
+    c.env->advance(1s);
+    REQUIRE(clog.lines().size() == 1);
+    CHECK(clog.lines()[0].starts_with("paddock: cannot resolve nowhere: "));
+    c.script->hang_up();
+    c.env->advance(2s);
+    REQUIRE(c.core->state() == client_state::connected);
+    CHECK(clog.text().find("a server answers") == std::string::npos);
+}
+
 TEST_CASE("with a log nothing is written") {
     const captured_clog clog;
     std::vector<std::string> log;
