@@ -4,6 +4,8 @@
 #include "stepped_permits.hpp"
 #include "stepped_queue.hpp"
 
+#include <paddock/error.hpp>
+
 #include <doctest/doctest.h>
 
 #include <chrono>
