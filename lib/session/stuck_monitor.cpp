@@ -40,14 +40,15 @@ void stuck_monitor::report(const rules::leftover_nodes& nodes, std::string_view 
                            unique_function<void()> check) {
     running_ = false;
     if (nodes.next) schedule(*nodes.next, std::move(check));
-    for (const auto& [node, ctime] : nodes.found)
-        core_.trouble(
-            log_code::leftover_node,
-            "callers have waited for the lock " + std::string(path) + " for more than " +
-                in_words(threshold()) + " behind the node " + node +
-                ", which belongs to no session (it is persistent, created " + date_in_words(ctime) +
-                "): it stays until it is deleted. If nobody needs it, in zkCli: delete " + node,
-            path);
+    for (const auto& [node, ctime] : nodes.found) {
+        std::string text = "callers have waited for the lock ";
+        text.append(path).append(" for more than ").append(in_words(threshold()));
+        text.append(" behind the node ").append(node);
+        text.append(", which belongs to no session (it is persistent, created ");
+        text.append(date_in_words(ctime)).append("): it stays until it is deleted. ");
+        text.append("If nobody needs it, in zkCli: delete ").append(node);
+        core_.trouble(log_code::leftover_node, text, path);
+    }
 }
 
 void stuck_monitor::schedule(boot_clock::time_point when, unique_function<void()> check) {
