@@ -90,7 +90,9 @@ struct client_options {
     /// does not, so that a misspelt root is no second, separate set of locks. (Operations on nodes
     /// report `zk_errc::no_node`, as ZooKeeper does.)
     std::string root{};
-    /// Creates a missing root, with persistent nodes that everybody may use.
+    /// Creates a missing root, with persistent nodes that everybody may use. Without it a missing
+    /// root is errc::no_root, also one that was a container and is gone, as ZooKeeper deletes those
+    /// when they are empty.
     bool create_root = false;
     std::vector<digest_credentials> auth{};
     client_budgets budgets{};

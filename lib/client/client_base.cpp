@@ -76,10 +76,12 @@ void client_base::end() {
 
 void client_base::after_fork() noexcept {
     env_->after_fork();
+    losses_.drop();
     close(errc::closed);
 }
 
 void client_base::shutdown() noexcept {
+    losses_.drop();
     close(errc::closed);
     drop_connections();
     const auto unheard = std::exchange(end_callbacks_, {}); // a close() in progress, which keeps us

@@ -21,8 +21,10 @@ void loss_log::add(std::string_view path, error_code why, boot_clock::duration h
     }
     const auto lock = "the lock " + std::string(path);
     if (why == errc::revoked)
-        return log_.write_now(log_code::lock_revoked,
-                              lock + " was given back on request after " + in_words(held), path);
+        return static_cast<void>(log_.write(log_code::lock_revoked,
+                                            lock + " was ended after " + in_words(held) +
+                                                ", because another client asked for it",
+                                            now, path));
     if (lines_ < most_lines) {
         ++lines_;
         return log_.write_now(log_code::lock_lost,
@@ -42,7 +44,7 @@ void loss_log::stalled(boot_clock::duration time) {
     log_.write(log_code::loop_stalled,
                "the program's event loop stood still for " + in_words(time) +
                    ", and locks are lost because nothing renewed them: code that blocks must not "
-                   "run on the client's executor",
+                   "run on the client's executor (or the process was paused)",
                now);
 }
 
@@ -57,6 +59,11 @@ void loss_log::say_rest() {
 
 void loss_log::close() {
     say_rest();
+    timer_.reset();
+}
+
+void loss_log::drop() noexcept {
+    rest_ = 0;
     timer_.reset();
 }
 

@@ -24,6 +24,8 @@ public:
     void stalled(boot_clock::duration time);
     /// The client closes: says what it still has to say.
     void close();
+    /// The process is a fork, or its execution context ends: the log may be gone, or locked.
+    void drop() noexcept;
 
 private:
     void say_rest();

@@ -174,6 +174,7 @@ private:
     void need_permits();
     void need_parents();
     void need_pause();
+    void look_at_others();
     void watch_own(permit_node& one);
     void lose();
     permit_node* find(node_id id);
@@ -209,6 +210,7 @@ private:
     leftovers leftovers_;
     boot_clock::time_point now_{};
     boot_clock::time_point lacking_since_{};
+    boot_clock::time_point next_looks_{}; ///< at permit nodes that are not its own
     std::vector<permit_action> actions_;
 };
 

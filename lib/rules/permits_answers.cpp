@@ -176,10 +176,9 @@ void permits::other_seen(const std::string& name, outcome result,
         seen_.erase(name);
 }
 
-leftover_nodes permits::leftover(boot_clock::duration patience) {
-    if (!perhaps_leftover()) return {};
-    if (lacking_since_ + patience > now_) return {{}, lacking_since_ + patience};
-    constexpr std::size_t most_looks = 64; // at one time
+/// So few at a time that healthy holders, and servers that refuse, are not bothered.
+void permits::look_at_others() {
+    constexpr std::size_t most_looks = 64;
     std::erase_if(seen_, [this](const std::string& name) { return !others_.contains(name); });
     std::size_t looks = 0;
     for (const auto& name : others_) {
@@ -187,6 +186,15 @@ leftover_nodes permits::leftover(boot_clock::duration patience) {
         if (!seen_.insert(name).second) continue;
         actions_.push_back(permit_act::look{name});
         ++looks;
+    }
+}
+
+leftover_nodes permits::leftover(boot_clock::duration patience) {
+    if (!perhaps_leftover()) return {};
+    if (lacking_since_ + patience > now_) return {{}, lacking_since_ + patience};
+    if (next_looks_ <= now_) {
+        look_at_others();
+        next_looks_ = now_ + patience;
     }
     auto all = leftovers_.due(now_, patience,
                               [this](const std::string& name) { return others_.contains(name); });

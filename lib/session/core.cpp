@@ -127,19 +127,18 @@ void core::on_session_ended(error_code why) noexcept {
     // Not from within the pump's own turn: it is about to be destroyed.
     env().post([self = shared_from_this(), why] {
         if (self->closed()) return;
-        if (why == errc::session_expired)
-            self->next_epoch("the session has expired: the client opens a new one");
-        else
-            self->close(why);
+        if (why != errc::session_expired) return self->close(why);
+        self->trouble(log_code::session_expired,
+                      "the session has expired: the client opens a new one");
+        self->next_epoch();
     });
 }
 
-void core::next_epoch(std::string_view why) {
+void core::next_epoch() {
     dismiss_scout();
     session_.store(0, std::memory_order_release);
     timeout_.store(0, std::memory_order_release);
     set_state(client_state::expired);
-    trouble(log_code::session_expired, why);
     lease_.end();
     dispatcher_.end_session();
     stop_pump();
@@ -203,12 +202,15 @@ void core::on_refused() noexcept {
 void core::give_session_up() {
     env().post([self = shared_from_this()] {
         if (self->closed() || self->state() != client_state::suspended || !self->scout_) return;
-        self->next_epoch(
+        // The tokens are a matter of safety: this line is never left out.
+        self->log().write_now(
+            log_code::session_expired,
             "the servers open new sessions, but have refused this one for longer than its timeout: "
             "their data is older than what it has seen (lost, or restored from a backup). Its "
             "locks are lost, and the client opens a new session. The fencing tokens of new holds "
             "may be smaller than earlier ones: a store refuses them until its own tokens are "
             "reset");
+        self->next_epoch();
     });
 }
 

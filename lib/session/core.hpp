@@ -153,7 +153,7 @@ private:
 
     void open_session();
     native::pump_options pump_options() const;
-    void next_epoch(std::string_view why);
+    void next_epoch();
     void give_session_up();
     void dismiss_scout();
     void stop_pump() noexcept;

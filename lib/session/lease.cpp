@@ -65,6 +65,7 @@ void lease::on_connected(bool new_session, boot_clock::time_point handshake,
     patience_ = parts_.env.make_timer();
     reading_ = false;
     beats_ = 0;
+    beat_due_ = parts_.env.now(); // the time without a connection was no stall
     beat();
 }
 

@@ -263,3 +263,26 @@ TEST_CASE("a server that grants a shorter session timeout shortens the lease") {
     const auto next = s.hold();
     CHECK(next->valid());
 }
+
+TEST_CASE("a reconnect shortly before the lease ends is not said to be a stalled event loop") {
+    lease_stage s;
+    const auto held = s.hold();
+    s.cut_off_server();
+    s.lose_connection();
+    s.env->advance(7800ms);
+    s.c->accepts = true;
+    s.c->set_readable();
+    while (s.core->state() != client_state::connected)
+        s.env->advance(100ms);
+    REQUIRE(s.left() > 0s);
+    REQUIRE(s.left() < 1400ms); // a heartbeat's time
+    while (!held->ended())
+        s.pass(100ms);
+    CHECK(held->reason() == errc::lease_lapsed);
+    const auto has = [&](std::string_view part) {
+        return std::any_of(s.troubles.begin(), s.troubles.end(),
+                           [&](const std::string& line) { return line.find(part) != line.npos; });
+    };
+    CHECK(has("the lock /n is lost after "));
+    CHECK_FALSE(has("stood still"));
+}

@@ -189,7 +189,7 @@ TEST_CASE("a call that long lacks permits reads each other permit node once") {
     CHECK_FALSE(call.leases.perhaps_leftover());
 }
 
-TEST_CASE("a look at another permit node that was lost is repeated") {
+TEST_CASE("a look at another permit node that was lost is repeated, but not at once") {
     acquiring call({.count = 1, .permits = 1});
     call.admitted();
     call.created(1);
@@ -198,6 +198,9 @@ TEST_CASE("a look at another permit node that was lost is repeated") {
     call.leases.leftover(patience);
     CHECK(call.actions() == "look 00");
     call.leases.other_seen(curator_name(0, 0), outcome::lost, std::nullopt);
+    call.leases.leftover(patience);
+    CHECK(call.actions() == "");
+    call.leases.now(at(10s) + patience);
     call.leases.leftover(patience);
     CHECK(call.actions() == "look 00");
 }

@@ -333,6 +333,31 @@ TEST_CASE("losses that go on are counted once in ten seconds") {
     CHECK(counted == 200);
 }
 
+TEST_CASE("what is left to say of many losses is dropped when the process ends") {
+    fake_environment env;
+    std::vector<std::string> told;
+    detail::trouble_log log([&](std::string_view what) { told.emplace_back(what); });
+    detail::loss_log lost(env, log);
+    for (int n = 0; n < 5; ++n)
+        lost.add("/a", errc::lease_lapsed, 1s);
+    lost.drop();
+    lost.close();
+    env.advance(30s);
+    CHECK(told.size() == 3);
+}
+
+TEST_CASE("holds that programs take from each other again and again are one line in ten seconds") {
+    fake_environment env;
+    std::vector<std::string> told;
+    detail::trouble_log log([&](std::string_view what) { told.emplace_back(what); });
+    detail::loss_log lost(env, log);
+    for (int n = 0; n < 500; ++n) {
+        lost.add("/a", errc::revoked, 10ms);
+        env.advance(10ms);
+    }
+    CHECK(told.size() == 1);
+}
+
 TEST_CASE("a hold that was given back on request is no loss") {
     fake_environment env;
     std::vector<std::string> told;
@@ -344,7 +369,8 @@ TEST_CASE("a hold that was given back on request is no loss") {
     });
     detail::loss_log lost(env, log);
     lost.add("/a", errc::revoked, 3s);
-    CHECK(told == std::vector<std::string>{"the lock /a was given back on request after 3.0 s"});
+    CHECK(told == std::vector<std::string>{
+                      "the lock /a was ended after 3.0 s, because another client asked for it"});
 }
 
 TEST_CASE("what the C client reports is said in words that say what has happened") {

@@ -37,7 +37,8 @@ void simple_resource::hold_ended(error_code why) {
 simple_lock::~simple_lock() {
     if (!started_) return;
     core_.post([zk = settings_.client, watch = std::move(watch_), timer = std::move(pause_),
-                stuck = std::move(stuck_), leftover = std::move(leftover_)] {
+                pausing = std::exchange(pausing_, std::nullopt), stuck = std::move(stuck_),
+                leftover = std::move(leftover_)] {
         if (watch) watch->forget();
     });
 }

@@ -22,7 +22,8 @@ key_holder::key_holder(std::shared_ptr<core> client, std::shared_ptr<lock_line> 
     , asked_(static_cast<std::size_t>(core_->size()))
     , term_(std::make_shared<lease_term>(core_->clock(), votes.valid_until()))
     , by_(by)
-    , last_sent_(core_->now()) {}
+    , last_sent_(core_->now())
+    , due_(last_sent_) {}
 
 key_holder::key_holder(const key_holder& released, std::optional<owner> by)
     : key_holder(released.core_, released.line_, released.keys_, released.value_, released.votes_,
