@@ -70,7 +70,7 @@ struct state_of_rules {
                      listing_in_flight, listing_wanted, listings_sent, counter_read_in_flight,
                      counter_read_wanted, counter_reads_sent, making_parents, pausing, lease_fit,
                      awaiting_lease, watch_nodes, out_sent, others, seen, leftovers, now,
-                     lacking_since, actions] = of;
+                     lacking_since, next_looks, actions] = of;
         out.add(at, nodes.size(), unwanted_creates.size(), others.size(), seen.size(),
                 leftovers.empty());
         for (const auto& one : nodes) {
