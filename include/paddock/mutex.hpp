@@ -72,7 +72,8 @@ public:
     /// Errors: the `zk_errc` of the ensemble's refusal (`no_auth` above all);
     /// `errc::sequence_exhausted`; `errc::session_expired` if mutex_options::on_expiry says so;
     /// `errc::over_budget` if mutex_options::on_over_budget says so, and for a node that is larger
-    /// than the whole budget; `errc::closed`; `errc::auth_failed`.
+    /// than the whole budget; `errc::closed`; `errc::auth_failed`; `errc::bad_argument` while this
+    /// client uses a lock of another kind at the path, which would not exclude this one.
     ///
     /// Cancellation safety: total and terminal. The operation completes with
     /// `asio::error::operation_aborted` at once, and the client deletes the contender's node in the

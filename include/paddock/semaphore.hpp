@@ -86,7 +86,8 @@ public:
     /// when the counter node contains no counter); `errc::sequence_exhausted`;
     /// `errc::session_expired` if semaphore_options::on_expiry says so; `errc::over_budget` if
     /// semaphore_options::on_over_budget says so, and for more permits than a client can ever hold;
-    /// `errc::closed`; `errc::auth_failed`.
+    /// `errc::closed`; `errc::auth_failed`; `errc::bad_argument` while this client uses a lock of
+    /// another kind at the path.
     ///
     /// Cancellation safety: total and terminal. The operation completes with
     /// `asio::error::operation_aborted` at once, and the client deletes the contender's nodes in

@@ -81,7 +81,8 @@ public:
     /// Errors: the `zk_errc` of the ensemble's refusal (`no_auth` above all);
     /// `errc::session_expired` if simple_mutex_options::on_expiry says so; `errc::over_budget` if
     /// simple_mutex_options::on_over_budget says so, and for nodes that are larger than the whole
-    /// budget; `errc::closed`; `errc::auth_failed`.
+    /// budget; `errc::closed`; `errc::auth_failed`; `errc::bad_argument` while this client uses a
+    /// lock of another kind at the path.
     ///
     /// Cancellation safety: total and terminal. The operation completes with
     /// `asio::error::operation_aborted` at once, and the client deletes in the background the nodes

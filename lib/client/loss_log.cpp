@@ -31,6 +31,7 @@ void loss_log::add(std::string_view path, error_code why, boot_clock::duration h
                               lock + " is lost after " + in_words(held) + ": " + why.message(),
                               path);
     }
+    last_of_rest_ = std::string(path) + ": " + why.message();
     if (rest_++ > 0) return;
     if (!timer_) timer_ = env_.make_timer();
     const bool first_burst = lines_++ == most_lines;
@@ -44,7 +45,7 @@ void loss_log::stalled(boot_clock::duration time) {
     log_.write(log_code::loop_stalled,
                "the program's event loop stood still for " + in_words(time) +
                    ", and locks are lost because nothing renewed them: code that blocks must not "
-                   "run on the client's executor (or the process was paused)",
+                   "run on the client's executor (or the process, or its machine, was paused)",
                now);
 }
 
@@ -52,9 +53,11 @@ void loss_log::say_rest() {
     const auto rest = std::exchange(rest_, 0);
     if (rest == 0) return;
     timer_->cancel();
-    log_.write_now(log_code::lock_lost, std::to_string(rest) +
-                                            (rest == 1 ? " other lock is" : " other locks are") +
-                                            " lost, too");
+    const auto last = std::exchange(last_of_rest_, {});
+    log_.write_now(log_code::lock_lost,
+                   rest == 1
+                       ? "another lock is lost, too: " + last
+                       : std::to_string(rest) + " other locks are lost, too, the last one " + last);
 }
 
 void loss_log::close() {

@@ -35,6 +35,7 @@ private:
     boot_clock::time_point period_end_{};
     int lines_ = 0;        ///< of the present period
     std::size_t rest_ = 0; ///< holds without a line
+    std::string last_of_rest_;
     std::unique_ptr<timer> timer_;
     boot_clock::time_point stall_told_{};
 };

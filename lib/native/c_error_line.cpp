@@ -32,8 +32,10 @@ struct meaning {
 
 constexpr meaning meanings[] = {
     {ECONNREFUSED, " refuses connections: no server listens there"},
-    {EHOSTDOWN, " closed the connection: the server is starting or stopping, or has no quorum; its "
-                "log may show the cause"},
+    {EHOSTDOWN,
+     " closed the connection: the server is starting or stopping, has no quorum, has too many "
+     "connections from this address (maxClientCnxns), or got a request beyond its "
+     "jute.maxbuffer; its log may show the cause"},
     {ECONNRESET, " reset the connection: the server has ended, or something between closed it; the "
                  "server's log may show the cause"},
     {ETIMEDOUT, " does not answer: check the server's load, and the network between"},

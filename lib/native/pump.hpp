@@ -87,6 +87,9 @@ public:
     /// When the handshake of the connection began: the leader has renewed the session since.
     boot_clock::time_point connected_since() const noexcept { return adopted_at_; }
 
+    /// The address of the connected server.
+    const std::string& server() const noexcept { return attempts_.server(); }
+
     std::size_t known_servers() const noexcept {
         return (new_known_ ? *new_known_ : known_).size();
     }

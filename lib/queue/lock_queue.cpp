@@ -10,7 +10,10 @@
 namespace paddock::detail {
 
 lock_queue::lock_queue(core& client, std::string directory, rules::naming names)
-    : rules_driver(client), directory_(std::move(directory)), names_(std::move(names)) {
+    : rules_driver(client)
+    , use_(client)
+    , directory_(std::move(directory))
+    , names_(std::move(names)) {
     rules_.emplace(names_, client.claims(), client.options().budgets.requests_in_flight);
 }
 
@@ -30,6 +33,11 @@ rules::contender_key lock_queue::join(std::shared_ptr<queue_user> user, entry_te
     auto& entry = entries_[key];
     entry.user = std::move(user);
     entry.how = std::move(how);
+    const auto kind = rules::kind_of(names_);
+    if (const auto why = kind ? use_.begin(directory_, *kind) : error_code()) {
+        erase_entry(key)->failed(why);
+        return key;
+    }
     const auto bytes = entry_bytes(entry.how.rules);
     if (entry.how.bytes_reserved || core_.node_budget().reserve(bytes)) {
         entry.reserved = bytes;
@@ -54,6 +62,7 @@ rules::contender_key lock_queue::join(std::shared_ptr<queue_user> user, entry_te
 std::shared_ptr<queue_user> lock_queue::erase_entry(rules::contender_key key) {
     auto refused = std::move(entries_.at(key).user);
     entries_.erase(key);
+    after_actions();
     return refused;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "queue/node_terms.hpp"
+#include "queue/path_use.hpp"
 #include "queue/rules_driver.hpp"
 #include "rules/kinds.hpp"
 #include "rules/queue.hpp"
@@ -146,6 +147,7 @@ private:
     void on_node_event(const std::string& name, bool deleted);
     void watch_held_node(rules::contender_key key);
 
+    path_use use_; ///< while there are entries
     std::string directory_;
     rules::naming names_;
     std::map<rules::contender_key, queue_entry> entries_;

@@ -14,9 +14,11 @@ std::string_view lock_queue::lock_path() const {
 }
 
 void lock_queue::after_actions() {
-    if (entries_.empty())
+    if (entries_.empty()) {
+        use_.end();
         if (auto unused = delete_unused_directory())
             core_.dispatcher().submit(lane::urgent, std::move(*unused), [](const auto&) {});
+    }
     if (observers_ == 0) return;
     std::vector<std::shared_ptr<queue_user>> all;
     for (const auto& [key, entry] : entries_)
@@ -70,8 +72,9 @@ void lock_queue::carry_out(const rules::queue_act::list& a) {
 /// Now and then, because a listing can be long.
 void lock_queue::look_for_other_kinds(const std::vector<std::string>& names) {
     constexpr std::chrono::seconds pause{10};
+    if (core_.closed() || entries_.empty()) return;
     const auto now = core_.env().now();
-    if (core_.closed() || now < next_look_at_kinds_) return;
+    if (now < next_look_at_kinds_) return;
     next_look_at_kinds_ = now + pause;
     const auto own = rules::kind_of(names_);
     const auto found = own ? rules::other_kind(names, *own) : std::nullopt;

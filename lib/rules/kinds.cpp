@@ -38,6 +38,19 @@ std::string_view name_of(lock_kind kind) noexcept {
     return "lock";
 }
 
+std::optional<lock_kind> kinds_in_use::begin(std::string_view path, lock_kind kind) {
+    auto at = uses_.find(path);
+    if (at == uses_.end()) at = uses_.emplace(path, use{kind}).first;
+    if (at->second.kind != kind) return at->second.kind;
+    ++at->second.count;
+    return std::nullopt;
+}
+
+void kinds_in_use::end(std::string_view path) {
+    const auto at = uses_.find(path);
+    if (--at->second.count == 0) uses_.erase(at);
+}
+
 std::optional<lock_kind> kind_of(const naming& names) {
     for (const auto& [kind, known] : queues())
         if (known.marker() == names.marker()) return kind;

@@ -2,6 +2,9 @@
 
 #include "rules/names.hpp"
 
+#include <cstddef>
+#include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +18,21 @@ enum class lock_kind { mutex, shared_mutex, election, semaphore, simple_mutex };
 
 /// As the user calls it: `mutex`.
 std::string_view name_of(lock_kind kind) noexcept;
+
+/// Which kind of lock uses each path, of the locks of one client.
+class kinds_in_use {
+public:
+    /// One more of this kind; or the kind that uses the path, if that is another one.
+    std::optional<lock_kind> begin(std::string_view path, lock_kind kind);
+    void end(std::string_view path);
+
+private:
+    struct use {
+        lock_kind kind;
+        std::size_t count = 0;
+    };
+    std::map<std::string, use, std::less<>> uses_;
+};
 
 /// The kind of a queue with these names; empty if the user has given the lock a name.
 std::optional<lock_kind> kind_of(const naming& names);

@@ -1,36 +1,13 @@
 #include "rules/paths.hpp"
 
+#include "support/utf8.hpp"
+
 #include <algorithm>
 #include <cstdint>
 
 namespace paddock::rules {
 
 namespace {
-
-struct decoded {
-    std::uint32_t code = 0;
-    std::size_t bytes = 0; ///< 0: not UTF-8
-};
-
-decoded next(std::string_view text) noexcept {
-    const auto lead = static_cast<unsigned char>(text.front());
-    if (lead < 0x80) return {lead, 1};
-    const std::size_t bytes = lead >= 0xf0 && lead < 0xf5   ? 4
-                              : lead >= 0xe0 && lead < 0xf0 ? 3
-                              : lead >= 0xc2 && lead < 0xe0 ? 2
-                                                            : 0;
-    if (bytes == 0 || bytes > text.size()) return {};
-    std::uint32_t code = lead & (0x7fu >> bytes);
-    for (std::size_t i = 1; i < bytes; ++i) {
-        const auto c = static_cast<unsigned char>(text[i]);
-        if ((c & 0xc0) != 0x80) return {};
-        code = code << 6 | (c & 0x3fu);
-    }
-    constexpr std::uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-    const bool surrogate = code >= 0xd800 && code <= 0xdfff;
-    if (code < smallest[bytes] || code > 0x10ffff || surrogate) return {};
-    return {code, bytes};
-}
 
 /// The characters that the server refuses in a path (PathUtils.validatePath). The server checks
 /// UTF-16 units, so it refuses the surrogates of every character beyond U+FFFF.
@@ -45,7 +22,7 @@ std::string place(std::size_t byte) { return std::string(at_byte) + std::to_stri
 
 std::string character_fault(std::string_view text) {
     for (std::size_t i = 0; i < text.size();) {
-        const auto [code, bytes] = next(text.substr(i));
+        const auto [code, bytes] = first_character(text.substr(i));
         if (bytes == 0) return "is not valid UTF-8" + place(i);
         if (refused(code)) return "has a character that ZooKeeper refuses" + place(i);
         i += bytes;
@@ -78,13 +55,13 @@ std::string path_fault(std::string_view path) {
 }
 
 std::size_t name_character(std::string_view text) noexcept {
-    const auto [code, bytes] = next(text);
+    const auto [code, bytes] = first_character(text);
     return code == '/' || refused(code) ? 0 : bytes;
 }
 
 std::string utf8_fault(std::string_view text) {
     for (std::size_t i = 0; i < text.size();) {
-        const auto bytes = next(text.substr(i)).bytes;
+        const auto bytes = first_character(text.substr(i)).bytes;
         if (bytes == 0) return "is not valid UTF-8" + place(i);
         i += bytes;
     }

@@ -100,6 +100,12 @@ std::string_view without_scheme(std::string_view text) noexcept {
     return text;
 }
 
+std::string_view without_last_slash(std::string_view root) noexcept {
+    return root.size() > 1 && root.ends_with('/') && !root.ends_with("//")
+               ? root.substr(0, root.size() - 1)
+               : root;
+}
+
 /// A list in its parts, which are views into its text.
 struct parts {
     std::vector<std::string_view> entries;
@@ -112,7 +118,7 @@ parts split(std::string_view text) {
         rest = without_scheme(without_spaces(rest));
         const auto end = std::min(rest.find_first_of(",/"), rest.size());
         out.entries.push_back(without_spaces(rest.substr(0, end)));
-        if (end < rest.size() && rest[end] == '/') out.root = rest.substr(end);
+        if (end < rest.size() && rest[end] == '/') out.root = without_last_slash(rest.substr(end));
         if (end == rest.size() || rest[end] == '/') break;
         rest.remove_prefix(end + 1);
     }

@@ -133,6 +133,11 @@ public:
         return own_node_ && known_blocked() && !callers_.empty() && !callers_.back().reported_stuck;
     }
     stuck_waiters stuck(boot_clock::duration patience);
+    /// Neither callers nor a node.
+    bool idle() const noexcept {
+        return at_ == stage::idle && callers_.empty() && glances_.empty();
+    }
+
     bool perhaps_leftover() const noexcept {
         return at_ == stage::watching && !callers_.empty() && !leftovers_.empty();
     }

@@ -129,7 +129,11 @@ void core::on_session_ended(error_code why) noexcept {
         if (self->closed()) return;
         if (why != errc::session_expired) return self->close(why);
         self->trouble(log_code::session_expired,
-                      "the session has expired: the client opens a new one");
+                      "the session has expired " +
+                          in_words(self->env().now() - self->suspended_since_) +
+                          " after its connection was lost (session timeout: " +
+                          in_words(self->session_timeout()) +
+                          "): its locks are lost, and the client opens a new one");
         self->next_epoch();
     });
 }
@@ -242,17 +246,15 @@ void core::set_servers(std::vector<native::server_address> servers) {
 void core::on_silence(boot_clock::time_point since) {
     if (!pump_) return;
     const bool others = pump_->known_servers() > 1;
-    const auto what = others
-                          ? "the server has not answered for " + in_words(env().now() - since) +
-                                ": looking for another; check its load and the network"
-                          : "the only known server has not answered for " +
-                                in_words(env().now() - since) + ": check its load and the network";
+    const auto what = "the server " + pump_->server() + (others ? "" : ", the only known one,") +
+                      " has not answered for " + in_words(env().now() - since) + ": " +
+                      (others ? "looking for another; " : "") + "check its load and the network";
     outage_.trouble(since, trouble(log_code::silent_server, what));
     pump_->suspect_server();
 }
 
 void core::on_server_answers() noexcept {
-    log().write_recovery("a server answers", outage_, env().now());
+    log().write_recovery("the server " + pump_->server() + " answers", outage_, env().now());
 }
 
 void core::on_trouble(log_code code, std::string_view what) noexcept {

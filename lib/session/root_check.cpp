@@ -4,6 +4,7 @@
 #include "session/call.hpp"
 #include "session/parents.hpp"
 
+#include <chrono>
 #include <string>
 #include <utility>
 
@@ -41,6 +42,15 @@ void root_check::ask() {
         });
 }
 
+/// An overloaded ensemble has refused to create it.
+void root_check::ask_later() {
+    constexpr std::chrono::milliseconds pause{250};
+    if (!pause_) pause_ = core_.env().make_timer();
+    pause_->arm(core_.env().now() + pause, [this, epoch = epoch_] {
+        if (!core_.closed() && at_ == stage::asking && epoch == core_.epoch()) ask();
+    });
+}
+
 /// An ensemble that does not say that the root is missing may have it.
 void root_check::looked(std::uint64_t epoch, int code) {
     if (lost(epoch, code)) return;
@@ -63,6 +73,8 @@ void root_check::created(std::uint64_t epoch, int code) {
     if (lost(epoch, code)) return;
     if (code == 0) return finish({});
     const auto why = zookeeper_error(code);
+    if (rules::judge(rules::request_kind::create, code) == rules::outcome::later)
+        return ask_later();
     core_.trouble(log_code::no_root,
                   "the root " + core_.root() +
                       " does not exist, and cannot be created: " + why.message());

@@ -6,6 +6,7 @@
 #include <paddock/error.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace paddock::detail {
@@ -26,12 +27,16 @@ public:
     void on_connected() override;
     void on_suspended() override {}
     void on_expired() override { at_ = stage::unknown; }
-    void on_closed(error_code why) override { finish(why); }
+    void on_closed(error_code why) override {
+        pause_.reset();
+        finish(why);
+    }
 
 private:
     enum class stage : std::uint8_t { unknown, asking, exists, missing };
 
     void ask();
+    void ask_later();
     void looked(std::uint64_t epoch, int code);
     void create();
     void created(std::uint64_t epoch, int code);
@@ -41,6 +46,7 @@ private:
     core& core_;
     stage at_ = stage::unknown;
     std::uint64_t epoch_ = 0; ///< that it asks in
+    std::unique_ptr<timer> pause_;
     std::vector<unique_function<void(error_code)>> waiters_;
 };
 

@@ -31,8 +31,8 @@ void stuck_monitor::report(const rules::stuck_waiters& found, std::string_view p
                       (found.count == 1 ? " caller has" : " callers have") +
                       " waited for the lock " + std::string(path) + " for more than " +
                       in_words(threshold()) +
-                      " behind a hold of this same client: a caller that waits for its own "
-                      "hold waits for ever",
+                      " behind a hold of this same client: if the caller itself has that hold, it "
+                      "waits for ever",
                   path);
 }
 

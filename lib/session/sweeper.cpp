@@ -122,7 +122,7 @@ void sweeper::refused(const std::string& path) {
     log_.write(log_code::not_permitted,
                "not allowed to delete " + path +
                    ": the access control list of its directory lacks DELETE; still trying",
-               env_.now(), path);
+               env_.now(), rules::parent(path));
     for (auto& tell : std::exchange(job.waiting, {}))
         tell(zk_errc::no_auth);
 }

@@ -60,6 +60,65 @@ CO_TEST("a mutex beside another program's shared mutex, election or semaphore is
     }
 }
 
+namespace {
+
+constexpr const char* kinds[] = {"mutex", "shared_mutex", "election", "semaphore", "simple_mutex"};
+
+lock_call ask_for_kind(std::size_t kind, const client& zk, const std::string& path) {
+    return start<guard>([&](auto token) {
+        if (kind == 0) return mutex(zk, path).lock(std::move(token));
+        if (kind == 1) return shared_mutex(zk, path).lock_shared(std::move(token));
+        if (kind == 2) return election(zk, path).campaign(std::move(token));
+        if (kind == 3) return semaphore(zk, path, 2).acquire(std::move(token));
+        return simple_mutex(zk, path).lock(std::move(token));
+    });
+}
+
+} // namespace
+
+CO_TEST(
+    "of one client's locks of two kinds at one path the second is refused while both are used") {
+    scene s(executor);
+    for (std::size_t first = 0; first < std::size(kinds); ++first) {
+        CAPTURE(kinds[first]);
+        const auto path = s.path + '/' + kinds[first];
+        const auto holds = ask_for_kind(first, s.zk, path);
+        co_await granted(holds);
+        for (std::size_t second = 0; second < std::size(kinds); ++second) {
+            if (second == first) continue;
+            CAPTURE(kinds[second]);
+            const auto refused = ask_for_kind(second, s.zk, path);
+            co_await finished(refused);
+            CHECK(refused->error == errc::bad_argument);
+            CHECK(refused->error.message() ==
+                  std::string("the lock's path is that of a ") + kinds[first] +
+                      " which this client uses: locks of two kinds do not exclude each other");
+        }
+        const auto same = ask_for_kind(first, s.zk, path);
+        co_await unlocked(holds);
+        co_await granted(same);
+        co_await unlocked(same);
+        if (first == 4)
+            break; // a simple_mutex would wait until the directory is deleted, and so on
+        co_await granted(ask_for_kind(first == 1 ? 2 : 1, s.zk, path));
+    }
+}
+
+CO_TEST("a lock that waits uses its path, too, until it gives up") {
+    scene s(executor);
+    queue_up(s.direct, s.path);
+    const auto waits = ask(s.lock);
+    co_await s.until_queue(2);
+    const auto refused = ask_for_kind(1, s.zk, s.path);
+    co_await finished(refused);
+    CHECK(refused->error == errc::bad_argument);
+    waits->cancel();
+    co_await finished(waits);
+    co_await s.until_queue(1);
+    co_await s.zk.sync("/"); // behind the answer to the deletion
+    co_await granted(ask_for_kind(1, s.zk, s.path));
+}
+
 CO_TEST("mutexes with names of their own, and other programs' nodes, are no trouble") {
     const auto log = std::make_shared<std::vector<record>>();
     scene s(executor, logging(log));

@@ -88,7 +88,7 @@ TEST_CASE("a malformed server list is refused with a message that says why") {
                                                         {"::1", "without brackets"},
                                                         {"a:2181/", ""},
                                                         {"a//b", "root"},
-                                                        {"a/b/", "root"},
+                                                        {"a/b//", "root"},
                                                         {"a/..", "root"},
                                                         {"a/b,c", "root"},
                                                         {"a/\x01", "root"},

@@ -12,6 +12,19 @@ using namespace paddock;
 using namespace paddock::test;
 using rules::lock_kind;
 
+TEST_CASE("a path is of one kind as long as anyone uses it") {
+    rules::kinds_in_use kinds;
+    CHECK_FALSE(kinds.begin("/a", lock_kind::mutex));
+    CHECK_FALSE(kinds.begin("/a", lock_kind::mutex));
+    CHECK_FALSE(kinds.begin("/a/b", lock_kind::semaphore));
+    CHECK(kinds.begin("/a", lock_kind::semaphore) == lock_kind::mutex);
+    kinds.end("/a");
+    CHECK(kinds.begin("/a", lock_kind::election) == lock_kind::mutex);
+    kinds.end("/a");
+    CHECK_FALSE(kinds.begin("/a", lock_kind::election));
+    CHECK(kinds.begin("/a/b", lock_kind::mutex) == lock_kind::semaphore);
+}
+
 TEST_CASE("a child of a queue's directory tells another kind only by an id and a marker") {
     const std::string id = curator_name(0).substr(0, 40);
     const auto found = [](std::vector<std::string> children, lock_kind own) {

@@ -19,6 +19,12 @@ TEST_CASE("control characters are escaped, and all other text stays as it is") {
 TEST_CASE("the control characters beyond ASCII are escaped, too") {
     CHECK(printable("a\xc2\x9b\x32J") == "a\\xc2\\x9b2J");
     CHECK(printable("\xc2\x80\xc2\x9f\xc2\xa0") == "\\xc2\\x80\\xc2\\x9f\xc2\xa0");
-    CHECK(printable("\xc2") == "\xc2");
     CHECK(printable("\xe2\x82\xac") == "\xe2\x82\xac");
+}
+
+TEST_CASE("bytes that are not UTF-8 are escaped, and the text behind them stays") {
+    CHECK(printable("\xc2") == "\\xc2");
+    CHECK(printable("a\xff\xfe b") == "a\\xff\\xfe b");
+    CHECK(printable("\xe2\x82/x") == "\\xe2\\x82/x");
+    CHECK(printable("\xc0\xaf") == "\\xc0\\xaf");
 }

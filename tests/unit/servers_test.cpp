@@ -29,6 +29,8 @@ TEST_CASE("names and addresses, with and without ports") {
 TEST_CASE("the path behind the last server is the root") {
     CHECK(parse_servers("a/app").root == "/app");
     CHECK(parse_servers("a:1,b:2/app/x").root == "/app/x");
+    CHECK(parse_servers("a:1,b:2/app/").root == "/app");
+    CHECK(parse_servers("a/").root == "");
     CHECK(parse_servers("a:1,b:2/app/x").servers == all{{"a", 1}, {"b", 2}});
     CHECK(parse_servers("a/").root == "");
     CHECK(fault_of("a/") == "");
@@ -81,7 +83,7 @@ TEST_CASE("a fault says in which entry it is, and what should stand there") {
 }
 
 TEST_CASE("a bad root is a fault") {
-    CHECK(fault_of("a/app/") == "ends in a root that ends with '/'");
+    CHECK(fault_of("a/app//") == "ends in a root that ends with '/'");
     CHECK(fault_of("a//app") == "ends in a root that has an empty component");
     for (const auto* const text : {"a/b,c", "a:1/b,c:2/b", "a/,c"})
         CHECK(fault_of(text) == "has a root with a ',' in it: one root stands behind all servers");

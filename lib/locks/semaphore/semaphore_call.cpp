@@ -16,6 +16,7 @@ semaphore_call::semaphore_call(std::shared_ptr<const semaphore_lock> what, std::
     : queue_call(what->queue.client, std::move(h), how)
     , rules_driver(*what->queue.client)
     , lock_(std::move(what))
+    , use_(*lock_->queue.client)
     , count_(count)
     , reservation_(std::move(reserved)) {}
 
@@ -68,6 +69,7 @@ void semaphore_call::saw(free_check& all, error_code why) {
 }
 
 void semaphore_call::acquire() {
+    if (const auto why = use_.begin(lock_path(), rules::lock_kind::semaphore)) return fail(why);
     rules::permit_terms terms{.count = count_,
                               .immediate = immediate(),
                               .fail_on_expiry = lock_->queue.on_expiry == on_expiry::fail};

@@ -3,6 +3,7 @@
 #include "locks/fair/queue_call.hpp"
 #include "locks/semaphore/permit_counter.hpp"
 #include "locks/semaphore/semaphore_lock.hpp"
+#include "queue/path_use.hpp"
 #include "queue/rules_driver.hpp"
 #include "rules/permits.hpp"
 #include "session/rearming_watch.hpp"
@@ -90,7 +91,8 @@ private:
 
     std::shared_ptr<const semaphore_lock> lock_;
     std::shared_ptr<semaphore_call>
-        alive_; ///< itself, until the rules decide `out`, or the client closes
+        alive_;    ///< itself, until the rules decide `out`, or the client closes
+    path_use use_; ///< while it is alive
     std::size_t count_;
     std::shared_ptr<reservation> reservation_;
     bool joined_ = false; ///< once at least

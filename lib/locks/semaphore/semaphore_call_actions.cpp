@@ -181,6 +181,7 @@ void semaphore_call::carry_out(const rules::permit_act::out&) {
         client()->sweeper().taint(lock_->directory, rest);
     else
         client()->node_budget().release(rest);
+    use_.end();
     alive_.reset();
 }
 

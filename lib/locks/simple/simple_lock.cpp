@@ -62,6 +62,8 @@ void simple_lock::start() {
 
 void simple_lock::join(rules::caller_key& key, caller call) {
     start();
+    if (const auto why = use_.begin(settings_.path, rules::lock_kind::simple_mutex))
+        return call->fail(why);
     key = ++last_; // before the rules can complete the call
     const bool immediate = call->immediate();
     callers_.emplace(key, std::move(call));
@@ -70,6 +72,10 @@ void simple_lock::join(rules::caller_key& key, caller call) {
 
 void simple_lock::leave(rules::caller_key key) {
     if (callers_.erase(key) > 0) report(&simple::quit, key);
+}
+
+void simple_lock::after_actions() {
+    if (rules_ && rules_->idle()) use_.end();
 }
 
 void simple_lock::on_closed(error_code why) {

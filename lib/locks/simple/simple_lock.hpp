@@ -3,6 +3,7 @@
 #include "locks/call/node_call.hpp"
 #include "locks/call/node_hold.hpp"
 #include "queue/metadata.hpp"
+#include "queue/path_use.hpp"
 #include "queue/rules_driver.hpp"
 #include "rules/simple.hpp"
 #include "session/core.hpp"
@@ -73,7 +74,7 @@ public:
     using caller = std::shared_ptr<simple_call>;
 
     explicit simple_lock(simple_lock_settings settings)
-        : rules_driver(*settings.client), settings_(std::move(settings)) {}
+        : rules_driver(*settings.client), use_(core_), settings_(std::move(settings)) {}
     ~simple_lock() override;                                                    ///< any thread
     const simple_lock_settings& settings() const noexcept { return settings_; } ///< any thread
 
@@ -97,6 +98,7 @@ private:
     const std::string& path_of(std::string_view) const { return settings_.path; }
 
     void start();
+    void after_actions();
     using rules_driver::carry_out;
     void carry_out(const rules::simple_act::glance& a);
     void carry_out(const rules::simple_act::reserve& a);
@@ -116,6 +118,7 @@ private:
     bool of_session(const native::reply& r) const;
     std::size_t node_bytes() const;
 
+    path_use use_; ///< while there are callers, or a node
     simple_lock_settings settings_;
     bool started_ = false;
     bool has_children_ = false; ///< the node, when it was last read

@@ -216,7 +216,10 @@ void core::call(int server, rules::script which, rules::call_words words,
 void core::heard_clock(place& of, time_point sent, std::chrono::microseconds clock) {
     if (!of.clock.stepped(sent, now(), clock)) return;
     of.young_until = now() + deployment_.max_ttl;
-    trouble(log_code::slow_ensemble, of.name() + " has a clock that was set");
+    of.tell(log_code::slow_ensemble,
+            "has a clock that was set: for " + in_words(deployment_.max_ttl) +
+                " (client_options::max_ttl) its votes for new holds do not count; check its time "
+                "synchronisation");
 }
 
 /// What a server whose clock was set says about votes proves nothing until all keys are over that

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "rules/kinds.hpp"
+#include "session/core.hpp"
+
+#include <paddock/error.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace paddock::detail {
+
+/// That locks of one kind use a path: those of another kind are refused there as long as it lasts,
+/// because they would not exclude each other. Strand only.
+class path_use {
+public:
+    explicit path_use(core& client) : core_(client) {}
+
+    /// No effect if it has begun already.
+    error_code begin(std::string_view path, rules::lock_kind kind);
+    /// No effect if it has not begun.
+    void end();
+
+private:
+    core& core_;
+    std::string path_; ///< empty: it has not begun
+};
+
+} // namespace paddock::detail
