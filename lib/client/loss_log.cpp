@@ -20,6 +20,9 @@ void loss_log::add(std::string_view path, error_code why, boot_clock::duration h
         lines_ = 0;
     }
     const auto lock = "the lock " + std::string(path);
+    const bool by_stall = why == errc::lease_lapsed && now - stall_told_ < burst;
+    const auto reason =
+        by_stall ? "the program's event loop stood still, so nothing renewed it" : why.message();
     if (why == errc::revoked)
         return static_cast<void>(log_.write(log_code::lock_revoked,
                                             lock + " was ended after " + in_words(held) +
@@ -28,10 +31,9 @@ void loss_log::add(std::string_view path, error_code why, boot_clock::duration h
     if (lines_ < most_lines) {
         ++lines_;
         return log_.write_now(log_code::lock_lost,
-                              lock + " is lost after " + in_words(held) + ": " + why.message(),
-                              path);
+                              lock + " is lost after " + in_words(held) + ": " + reason, path);
     }
-    last_of_rest_ = std::string(path) + ": " + why.message();
+    last_of_rest_ = std::string(path) + ": " + reason;
     if (rest_++ > 0) return;
     if (!timer_) timer_ = env_.make_timer();
     const bool first_burst = lines_++ == most_lines;
@@ -43,7 +45,7 @@ void loss_log::stalled(boot_clock::duration time) {
     if (now - stall_told_ < time) return; // the same one, which another hold reports
     stall_told_ = now;
     log_.write(log_code::loop_stalled,
-               "the program's event loop stood still for " + in_words(time) +
+               "the program's event loop stood still for at least " + in_words(time) +
                    ", and locks are lost because nothing renewed them: code that blocks must not "
                    "run on the client's executor (or the process, or its machine, was paused)",
                now);

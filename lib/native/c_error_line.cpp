@@ -30,15 +30,20 @@ struct meaning {
     const char* text;
 };
 
+constexpr const char* closed_in_session =
+    " closed the connection: the server is stopping, has lost its quorum, has ended the session of "
+    "a client that was silent for too long, or got a request beyond its jute.maxbuffer; its log "
+    "may show the cause";
+
 constexpr meaning meanings[] = {
     {ECONNREFUSED, " refuses connections: no server listens there"},
-    {EHOSTDOWN,
-     " closed the connection: the server is starting or stopping, has no quorum, has too many "
-     "connections from this address (maxClientCnxns), or got a request beyond its "
-     "jute.maxbuffer; its log may show the cause"},
+    {EHOSTDOWN, " closed the connection: the server is starting or stopping, has no quorum or too "
+                "many connections from this address (maxClientCnxns), or is no ZooKeeper server; "
+                "its log may show the cause"},
     {ECONNRESET, " reset the connection: the server has ended, or something between closed it; the "
                  "server's log may show the cause"},
-    {ETIMEDOUT, " does not answer: check the server's load, and the network between"},
+    {ETIMEDOUT, " does not answer: check that it is a ZooKeeper server, its load, and the network "
+                "between"},
     {EHOSTUNREACH, " is not reachable: there is no route to that host"},
     {ENETUNREACH, " is not reachable: there is no route to that network"},
 };
@@ -55,9 +60,11 @@ std::string_view between(std::string_view text, std::string_view before, std::st
 } // namespace
 
 /// Most lines are `Socket 10.0.0.1:2181 zk retcode=-4, errno=111(Connection refused): …`.
-std::string explained(std::string_view line) {
+std::string explained(std::string_view line, bool in_session) {
     const auto server = between(line, "Socket ", " zk retcode=");
     const auto error = between(line, "errno=", "(");
+    if (!server.empty() && in_session && error == std::to_string(EHOSTDOWN))
+        return std::string(server) + closed_in_session;
     if (!server.empty())
         for (const auto& one : meanings)
             if (error == std::to_string(one.error)) return std::string(server) + one.text;

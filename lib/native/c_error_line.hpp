@@ -35,6 +35,7 @@ private:
 
 /// What has happened, for whoever reads the log: the C client reports some of it with an error
 /// number that has another meaning (a connection that the server closed as "Host is down").
-std::string explained(std::string_view line);
+/// `in_session`: of a connection that has had a session.
+std::string explained(std::string_view line, bool in_session);
 
 } // namespace paddock::native

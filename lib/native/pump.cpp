@@ -40,6 +40,8 @@ pump::pump(environment& env, std::unique_ptr<calls> table, pump_options options,
     , timer_(env.make_timer())
     , session_timeout_(options_.session_timeout) {}
 
+std::string pump::server() const { return joined({attempts_.server()}); }
+
 pump::~pump() {
     closing_ = true;
     on_ended_ = {};
@@ -60,16 +62,15 @@ void pump::look_up() {
 void pump::servers_looked_up(const server_endpoints& known) {
     if (stopped()) return;
     const turn_scope scope(*this);
-    if (!known.unresolved.empty())
-        user_.on_trouble(log_code::unresolved_name,
-                         "cannot resolve " + joined(known.unresolved) +
-                             ": check the server list and the name service" +
-                             (known.found.empty() ? "; still trying" : ""));
-    if (stopped()) return;
     if (!known.found.empty() && open_)
         update_servers(known.found);
     else if (!known.found.empty())
         open(known.found);
+    if (!known.unresolved.empty() && !stopped())
+        user_.on_trouble(log_code::unresolved_name,
+                         "cannot resolve " + joined(known.unresolved) +
+                             ": check the server list and the name service" +
+                             (known.found.empty() ? "; still trying" : ""));
     if (known.complete && !stopped()) {
         leave_unlisted();
         arm_lookup_timer();
@@ -159,7 +160,8 @@ std::string pump::fault(const failed_pass& pass) const {
     const bool some = pass.refused.size() < known_.size();
     return joined({pass.refused.begin(), pass.refused.end()}) +
            " refused the session, and closed the connection: no quorum of the ensemble runs, or "
-           "there are too many connections from this address (maxClientCnxns)" +
+           "there are too many connections from this address (maxClientCnxns), or no ZooKeeper "
+           "server is there" +
            (session_id_ != 0 ? ", or the servers' data is older than what this client has seen "
                                "(lost, or restored from a backup)"
                              : "") +
@@ -198,25 +200,40 @@ void pump::on_session_event(int new_state) noexcept {
     failure_delay_.reset();
     pass_delay_.reset();
     last_packet_ = env_.now();
-    up_ = true;
+    up_ = has_session_ = true;
     user_.on_connected(++connections_);
+}
+
+/// A connection that breaks as soon as it is made is not a server that is away.
+void pump::note_life() {
+    const auto now = env_.now();
+    if (now - adopted_at_ >= long_lived) {
+        short_lives_ = 0;
+        return short_life_delay_.reset();
+    }
+    rests_until_ = now + short_life_delay_.next(env_);
+    if (++short_lives_ < 5) return;
+    user_.on_trouble(log_code::unreachable,
+                     "the connection to " + server() + " has broken " +
+                         std::to_string(short_lives_) + " times in a row, each time within " +
+                         in_words(long_lived) +
+                         ": perhaps a request is larger than the servers' jute.maxbuffer "
+                         "(client_options::max_request_bytes), or something between the client "
+                         "and the server closes connections");
 }
 
 void pump::report_down() noexcept {
     dropping_connection_ = false;
     probing_until_.reset();
     if (!std::exchange(up_, false) || stopped()) return;
-    if (const auto now = env_.now(); now - adopted_at_ >= long_lived)
-        short_life_delay_.reset();
-    else
-        rests_until_ = now + short_life_delay_.next(env_);
+    note_life();
     arm_lookup_timer();
     user_.on_disconnected();
 }
 
 void pump::on_error_line(std::string_view line) noexcept {
     if (stopped()) return;
-    user_.on_trouble(log_code::c_client, explained(line));
+    user_.on_trouble(log_code::c_client, explained(line, has_session_));
 }
 
 void pump::on_watch(watch_type type, std::string_view path) noexcept {

@@ -87,8 +87,7 @@ public:
     /// When the handshake of the connection began: the leader has renewed the session since.
     boot_clock::time_point connected_since() const noexcept { return adopted_at_; }
 
-    /// The address of the connected server.
-    const std::string& server() const noexcept { return attempts_.server(); }
+    std::string server() const; ///< the address of the connected one
 
     std::size_t known_servers() const noexcept {
         return (new_known_ ? *new_known_ : known_).size();
@@ -132,6 +131,7 @@ private:
     void attempt_failed();
     std::string fault(const failed_pass& pass) const;
     void arm_lookup_timer();
+    void note_life();
     void report_down() noexcept;
     void begin_session_end();
     void end_session_step();
@@ -173,7 +173,8 @@ private:
     backoff lookup_delay_{std::chrono::seconds(2)};
 
     bool open_ = false;
-    bool up_ = false; ///< between on_connected() and on_disconnected()
+    bool up_ = false;          ///< between on_connected() and on_disconnected()
+    bool has_session_ = false; ///< the present connection has had one
     bool session_ended_ = false;
     bool dropping_connection_ = false; ///< the C client has yet to notice the broken connection
     bool poisoned_ = false; ///< the C client closed the connection without an event: see purge()
@@ -190,6 +191,7 @@ private:
     backoff failure_delay_;
     backoff pass_delay_{std::chrono::seconds(2)};
     backoff short_life_delay_{std::chrono::milliseconds(250)};
+    int short_lives_ = 0;                               ///< consecutive connections
     std::optional<boot_clock::time_point> rests_until_; ///< until then it does not connect
     descriptor connection_;
     std::unique_ptr<readiness> readiness_;

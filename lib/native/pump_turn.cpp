@@ -213,6 +213,7 @@ bool pump::adopt(descriptor connection, boot_clock::time_point now) {
     }
     connection_ = connection;
     adopted_at_ = now; // the time of the turn, from before interest() opened the socket
+    has_session_ = false;
     empty_reads_ = 0;
     throttled_since_.reset();
     attempts_.begin(calls_->server(), now);

@@ -69,6 +69,7 @@ std::shared_ptr<queue_user> lock_queue::erase_entry(rules::contender_key key) {
 void lock_queue::quit(rules::contender_key key) {
     const auto it = entries_.find(key);
     if (it == entries_.end()) return;
+    tell_leftovers();
     auto& entry = it->second;
     entry.abandoned = true;
     entry.user.reset();

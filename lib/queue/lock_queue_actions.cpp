@@ -81,9 +81,8 @@ void lock_queue::look_for_other_kinds(const std::vector<std::string>& names) {
     if (!found) return;
     const std::string path(lock_path());
     core_.trouble(log_code::two_kinds_of_lock,
-                  "the lock " + path + " is a " + std::string(rules::name_of(*own)) + ", but " +
-                      path_of(found->name) + " is of a " +
-                      std::string(rules::name_of(found->kind)) +
+                  "the lock " + path + " is " + std::string(rules::name_of(*own)) + ", but " +
+                      path_of(found->name) + " is of " + std::string(rules::name_of(found->kind)) +
                       " at the same path: they do not exclude each other. Give one of them "
                       "another path",
                   path);

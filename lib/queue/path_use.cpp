@@ -27,7 +27,7 @@ error_code path_use::begin(std::string_view path, rules::lock_kind kind) {
     if (!path_.empty()) return {};
     if (const auto other = core_.use<used_paths>().kinds.begin(path, kind))
         return refused_argument("the lock's path",
-                                "is that of a " + std::string(rules::name_of(*other)) +
+                                "is that of " + std::string(rules::name_of(*other)) +
                                     " which this client uses: locks of two kinds do not exclude "
                                     "each other");
     path_ = path;

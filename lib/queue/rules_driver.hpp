@@ -131,12 +131,15 @@ protected:
     /// Logs the nodes without a session that have blocked for long.
     void look_for_leftovers() {
         if (!rules_ || !leftover_) return;
-        auto nodes = updated_rules().leftover(leftover_->threshold());
-        if constexpr (requires(Driver & d) { d.explain(nodes); }) driver().explain(nodes);
-        for (auto& one : nodes.found)
-            one.name = driver().path_of(one.name);
-        leftover_->report(nodes, driver().lock_path(), leftover_report());
+        leftover_->report(leftover_nodes(leftover_->threshold()), driver().lock_path(),
+                          leftover_report());
         carry_out();
+    }
+
+    /// Logs them, however long they have blocked: a caller that waited behind them gives up.
+    void tell_leftovers() {
+        if (rules_ && leftover_ && leftover_->running())
+            leftover_->tell(leftover_nodes({}), driver().lock_path());
     }
 
     core& core_;
@@ -175,6 +178,15 @@ private:
             const auto found = self->updated_rules().stuck(stuck.threshold());
             stuck.report(found, self->lock_path(), self->stuck_report());
         };
+    }
+
+    /// With their paths.
+    rules::leftover_nodes leftover_nodes(boot_clock::duration patience) {
+        auto nodes = updated_rules().leftover(patience);
+        if constexpr (requires(Driver & d) { d.explain(nodes); }) driver().explain(nodes);
+        for (auto& one : nodes.found)
+            one.name = driver().path_of(one.name);
+        return nodes;
     }
 
     void update_leftover_timer() {

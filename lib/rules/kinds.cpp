@@ -25,17 +25,17 @@ bool has_id(std::string_view child) noexcept { return child.size() > 40; }
 std::string_view name_of(lock_kind kind) noexcept {
     switch (kind) {
     case lock_kind::mutex:
-        return "mutex";
+        return "a mutex";
     case lock_kind::shared_mutex:
-        return "shared_mutex";
+        return "a shared_mutex";
     case lock_kind::election:
-        return "election";
+        return "an election";
     case lock_kind::semaphore:
-        return "semaphore";
+        return "a semaphore";
     case lock_kind::simple_mutex:
-        return "simple_mutex";
+        return "a simple_mutex";
     }
-    return "lock";
+    return "a lock";
 }
 
 std::optional<lock_kind> kinds_in_use::begin(std::string_view path, lock_kind kind) {

@@ -16,7 +16,7 @@ namespace paddock::rules {
 /// recursive_mutex is a mutex, and a recursive_shared_mutex a shared_mutex.
 enum class lock_kind { mutex, shared_mutex, election, semaphore, simple_mutex };
 
-/// As the user calls it: `mutex`.
+/// As the user calls it: `a mutex`.
 std::string_view name_of(lock_kind kind) noexcept;
 
 /// Which kind of lock uses each path, of the locks of one client.

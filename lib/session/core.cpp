@@ -259,8 +259,8 @@ void core::on_server_answers() noexcept {
 
 void core::on_trouble(log_code code, std::string_view what) noexcept {
     const bool written = trouble(code, what);
-    // One name of several does no harm to a connection.
-    if (code == log_code::unresolved_name && state() == client_state::connected) return;
+    // One name of several does no harm.
+    if (code == log_code::unresolved_name && pump_ && pump_->known_servers() > 0) return;
     const auto since = state() == client_state::suspended ? suspended_since_ : env().now();
     outage_.trouble(since, written);
 }

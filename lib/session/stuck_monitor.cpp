@@ -40,10 +40,13 @@ void stuck_monitor::report(const rules::leftover_nodes& nodes, std::string_view 
                            unique_function<void()> check) {
     running_ = false;
     if (nodes.next) schedule(*nodes.next, std::move(check));
+    tell(nodes, path);
+}
+
+void stuck_monitor::tell(const rules::leftover_nodes& nodes, std::string_view path) {
     for (const auto& [node, ctime] : nodes.found) {
-        std::string text = "callers have waited for the lock ";
-        text.append(path).append(" for more than ").append(in_words(threshold()));
-        text.append(" behind the node ").append(node);
+        std::string text = "callers wait for the lock ";
+        text.append(path).append(" behind the node ").append(node);
         text.append(", which belongs to no session (it is persistent, created ");
         text.append(date_in_words(ctime)).append("): it stays until it is deleted. ");
         text.append("If nobody needs it, in zkCli: delete ").append(node);

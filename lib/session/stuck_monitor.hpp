@@ -37,6 +37,8 @@ public:
     /// The same for nodes; `path` is that of the lock, `nodes` has full paths.
     void report(const rules::leftover_nodes& nodes, std::string_view path,
                 unique_function<void()> check);
+    /// Logs them only.
+    void tell(const rules::leftover_nodes& nodes, std::string_view path);
 
 private:
     void schedule(boot_clock::time_point when, unique_function<void()> check);

@@ -52,8 +52,8 @@ struct left_scene {
         co_await eventually([&] { return !about(log, lock).empty(); });
         const auto text = about(log, lock)[0];
         INFO(text);
-        CHECK(has(text, "callers have waited for the lock " + lock + " for more than"));
-        CHECK(has(text, "behind the node " + node + ", which belongs to no session"));
+        CHECK(has(text, "callers wait for the lock " + lock + " behind the node " + node +
+                            ", which belongs to no session"));
         CHECK(has(text, "created 20"));
         CHECK(has(text, "delete " + node));
         CHECK_FALSE(call->done());
@@ -171,4 +171,22 @@ CO_TEST("waiting behind a living session is not in the log as a leftover") {
         s.direct.remove(node);
     for (const auto& one : all)
         co_await granted(one);
+}
+
+CO_TEST("callers who wait for less than the session timeout hear of a leftover, too") {
+    left_scene s(executor, 10s);
+    const auto node = s.leave(s.path + "1/" + id + "lock-");
+    mutex m(s.zk, s.path + "1");
+    s.leave(s.path + "2", node_mode::persistent);
+    const simple_mutex simple(s.zk, s.path + "2");
+    co_await s.zk.connect();
+    for (int n = 0; n < 2; ++n) {
+        co_await finished(ask_for(m, 300ms));
+        co_await finished(
+            start<guard>([&](auto token) { simple.try_lock_for(300ms, std::move(token)); }));
+    }
+    REQUIRE(about(s.log, s.path + "1").size() == 1);
+    CHECK(has(about(s.log, s.path + "1")[0], " behind the node " + node + ", which belongs to no"));
+    REQUIRE(about(s.log, s.path + "2").size() == 1);
+    CHECK(has(about(s.log, s.path + "2")[0], " behind the node " + s.path + "2, which belongs"));
 }

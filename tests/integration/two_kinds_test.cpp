@@ -51,11 +51,11 @@ CO_TEST("a mutex beside another program's shared mutex, election or semaphore is
         const auto ours = ask(s.lock);
         co_await granted(ours); // at the same time
         REQUIRE(log->size() == 1);
-        const std::string names[] = {"shared_mutex", "election", "semaphore"};
+        const std::string names[] = {"a shared_mutex", "an election", "a semaphore"};
         INFO((*log)[0].text);
         CHECK((*log)[0].path == s.path);
         CHECK(has((*log)[0].text, "the lock " + s.path + " is a mutex, but " + s.path + '/'));
-        CHECK(has((*log)[0].text, " is of a " + names[kind]));
+        CHECK(has((*log)[0].text, " is of " + names[kind]));
         CHECK(has((*log)[0].text, "do not exclude each other"));
     }
 }
@@ -91,7 +91,8 @@ CO_TEST(
             co_await finished(refused);
             CHECK(refused->error == errc::bad_argument);
             CHECK(refused->error.message() ==
-                  std::string("the lock's path is that of a ") + kinds[first] +
+                  std::string("the lock's path is that of ") + (first == 2 ? "an " : "a ") +
+                      kinds[first] +
                       " which this client uses: locks of two kinds do not exclude each other");
         }
         const auto same = ask_for_kind(first, s.zk, path);

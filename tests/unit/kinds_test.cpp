@@ -32,12 +32,12 @@ TEST_CASE("a child of a queue's directory tells another kind only by an id and a
         return one ? std::string(rules::name_of(one->kind)) : std::string();
     };
     CHECK(found({id + "lock-0000000001"}, lock_kind::mutex).empty());
-    CHECK(found({id + "lock-0000000001"}, lock_kind::shared_mutex) == "mutex");
-    CHECK(found({id + "latch-0000000001"}, lock_kind::mutex) == "election");
-    CHECK(found({id + "__READ__0000000001"}, lock_kind::mutex) == "shared_mutex");
+    CHECK(found({id + "lock-0000000001"}, lock_kind::shared_mutex) == "a mutex");
+    CHECK(found({id + "latch-0000000001"}, lock_kind::mutex) == "an election");
+    CHECK(found({id + "__READ__0000000001"}, lock_kind::mutex) == "a shared_mutex");
     CHECK(found({"0123456789abcdef0123456789abcdef__lock__0000000001"}, lock_kind::election) ==
-          "mutex");
-    CHECK(found({"locks", "leases"}, lock_kind::mutex) == "semaphore");
+          "a mutex");
+    CHECK(found({"locks", "leases"}, lock_kind::mutex) == "a semaphore");
     for (const std::string other : {"locks", "leases", "lock-0000000001", "latch-0000000001", "x"})
         CHECK(found({other}, lock_kind::shared_mutex).empty());
     CHECK(found({id + "alpha-0000000001", id + "lock-x"}, lock_kind::election).empty());

@@ -2,7 +2,6 @@
 
 #include "client/loss_log.hpp"
 #include "client/trouble_log.hpp"
-#include "native/c_error_line.hpp"
 #include "rules/log_limit.hpp"
 #include "session/core.hpp"
 #include "support/captured_clog.hpp"
@@ -334,6 +333,27 @@ TEST_CASE("losses that go on are counted once in ten seconds") {
     CHECK(counted == 200);
 }
 
+TEST_CASE("a loss that a stall of the event loop has caused says so, whatever is left out") {
+    fake_environment env;
+    std::vector<std::string> told;
+    detail::trouble_log log([&](std::string_view what) { told.emplace_back(what); });
+    detail::loss_log lost(env, log);
+    const std::string why = ": the program's event loop stood still, so nothing renewed it";
+    for (int n = 0; n < 3; ++n) {
+        env.advance(8s);
+        lost.stalled(7s);
+        lost.add("/a", errc::lease_lapsed, 8s);
+    }
+    env.advance(8s);
+    lost.add("/a", errc::lease_lapsed, 8s);
+    REQUIRE(told.size() == 6);
+    CHECK(told[0].starts_with("the program's event loop stood still for at least 7.0 s, "));
+    for (const std::size_t n : {1, 2})
+        CHECK(told[n] == "the lock /a is lost after 8.0 s" + why);
+    CHECK(told[5] ==
+          "the lock /a is lost after 8.0 s: " + make_error_code(errc::lease_lapsed).message());
+}
+
 TEST_CASE("what is left to say of many losses is dropped when the process ends") {
     fake_environment env;
     std::vector<std::string> told;
@@ -372,16 +392,4 @@ TEST_CASE("a hold that was given back on request is no loss") {
     lost.add("/a", errc::revoked, 3s);
     CHECK(told == std::vector<std::string>{
                       "the lock /a was ended after 3.0 s, because another client asked for it"});
-}
-
-TEST_CASE("what the C client reports is said in words that say what has happened") {
-    using native::explained;
-    CHECK(explained("Socket 10.0.0.1:2181 zk retcode=-4, errno=112(Host is down): failed while "
-                    "receiving a server response")
-              .starts_with("10.0.0.1:2181 closed the connection: "));
-    CHECK(explained("Socket [::1]:2181 zk retcode=-4, errno=111(Connection refused): server "
-                    "refused to accept the client") ==
-          "[::1]:2181 refuses connections: no server listens there");
-    CHECK(explained("Unable to allocate memory").starts_with("ZooKeeper's C client says: Unable "));
-    CHECK(explained("").starts_with("ZooKeeper's C client says: "));
 }

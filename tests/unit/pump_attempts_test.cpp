@@ -190,3 +190,21 @@ TEST_CASE("a second of a stalled event loop does not count against a server") {
     s.env.advance(1100ms);
     CHECK(s.c->last_identity == 2);
 }
+
+TEST_CASE("a connection that breaks again and again as soon as it is made is said to do so") {
+    connected_pump s;
+    for (int n = 0; n < 6; ++n) {
+        s.c->hang_up();
+        s.env.advance(400ms);
+        REQUIRE(s.user.up);
+    }
+    // The first of them had lived for a second.
+    REQUIRE(s.user.troubles.size() == 1);
+    CHECK(s.user.troubles[0].starts_with("the connection to 127.0.0.1:1 has broken 5 times in a "
+                                         "row, each time within 1.0 s: perhaps a request"));
+    s.env.advance(2s);
+    s.c->hang_up();
+    s.env.advance(400ms);
+    CHECK(s.user.up);
+    CHECK(s.user.troubles.size() == 1);
+}

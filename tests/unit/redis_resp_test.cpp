@@ -71,8 +71,8 @@ TEST_CASE("replies of every type, however they are divided") {
 }
 
 TEST_CASE("what no reply can be is a fault, before it needs memory") {
-    CHECK(fault_of("?\r\n") == "a reply that begins with a byte that is no type of RESP2");
-    CHECK(fault_of("HTTP/1.1 400\r\n").find("no type") != std::string::npos);
+    CHECK(fault_of("?\r\n") == "a reply that is not of the Redis protocol");
+    CHECK(fault_of("HTTP/1.1 400\r\n").find("not of the Redis protocol") != std::string::npos);
     CHECK(fault_of("*1000000000\r\n") == "a reply that has a list of an impossible size");
     CHECK(fault_of("*-2\r\n") == "a reply that has a list of an impossible size");
     CHECK(fault_of("$193000000\r\n") == "a reply that has a string of an impossible size");

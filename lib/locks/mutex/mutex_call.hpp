@@ -47,6 +47,7 @@ private:
     void join_queue();
     void abandoned() override;
     bool known_blocked() const override;
+    std::string_view lock_path() const override { return lock_->directory; }
 
     std::shared_ptr<const fair_lock> lock_;
     rules::role as_;

@@ -7,6 +7,7 @@
 
 #include <map>
 #include <memory>
+#include <string_view>
 
 namespace paddock::detail {
 
@@ -32,6 +33,7 @@ private:
     void join() override;
     void abandoned() override;
     bool known_blocked() const override;
+    std::string_view lock_path() const override { return lock_->terms->directory; }
 
     std::shared_ptr<recursive_lock> lock_;
     owner owner_;

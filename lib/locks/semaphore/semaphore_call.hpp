@@ -66,7 +66,7 @@ private:
     entry_terms terms_in_queue() const;
 
     const std::string& directory() const noexcept { return lock_->directory; }
-    std::string_view lock_path() const { return rules::parent(lock_->directory); }
+    std::string_view lock_path() const override { return rules::parent(lock_->directory); }
     bool persistent_parents() const noexcept { return lock_->queue.nodes->persistent_parents; }
     using rules_driver::carry_out;
     void carry_out(const rules::permit_act::join_queue& a);

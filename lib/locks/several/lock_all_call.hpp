@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 namespace paddock::detail {
@@ -42,6 +43,7 @@ private:
     void join() override;
     void abandoned() override { release_all(); }
     bool known_blocked() const override { return false; } // current_ knows
+    std::string_view lock_path() const override { return {}; }
     void on_timeout() override;
 
     void reserve_next();

@@ -24,6 +24,8 @@ void simple_call::abandoned() { lock_->leave(key_); }
 
 bool simple_call::known_blocked() const { return lock_->known_blocked(); }
 
+std::string_view simple_call::lock_path() const { return lock_->settings().path; }
+
 void simple_resource::release() { lock_->report(&simple::release, id_); }
 
 void simple_resource::when_deleted(unique_function<void(error_code)> gone) {
@@ -71,6 +73,7 @@ void simple_lock::join(rules::caller_key& key, caller call) {
 }
 
 void simple_lock::leave(rules::caller_key key) {
+    if (callers_.contains(key)) tell_leftovers();
     if (callers_.erase(key) > 0) report(&simple::quit, key);
 }
 

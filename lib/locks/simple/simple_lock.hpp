@@ -45,6 +45,7 @@ private:
     void join() override;
     void abandoned() override;
     bool known_blocked() const override;
+    std::string_view lock_path() const override;
 
     std::shared_ptr<simple_lock> lock_;
     rules::caller_key key_ = 0; ///< its key in the rules

@@ -56,7 +56,8 @@ struct core::place final : server_listener {
     void on_unreachable(const std::string& why) override {
         leave();
         refusal.reset(); // it may be another one when it is back: that is waited for
-        outage.trouble(owner.now(), tell(log_code::unreachable, "is not reachable: " + why));
+        outage.trouble(owner.now(), tell(log_code::unreachable,
+                                         "is not reachable: " + why + owner.missing_quorum()));
         owner.admit_listed_twice();
     }
     void on_refused(const std::string& fault) override {
@@ -180,12 +181,20 @@ std::vector<bool> core::voters() const {
     return all;
 }
 
-/// A server whose clock was set is connected as well: it is of age soon.
-bool core::connected() const {
+/// A server whose clock was set counts as well: it is of age soon.
+int core::connections() const {
     const auto is_connected = [](const auto& one) {
         return one->link && one->link->reachable() && !one->refusal;
     };
-    return std::count_if(servers_.begin(), servers_.end(), is_connected) >= quorum();
+    return static_cast<int>(std::count_if(servers_.begin(), servers_.end(), is_connected));
+}
+
+bool core::connected() const { return connections() >= quorum(); }
+
+std::string core::missing_quorum() const {
+    if (connected()) return {};
+    return " (" + std::to_string(connections()) + " of " + std::to_string(servers_.size()) +
+           " servers can be used, and a lock needs " + std::to_string(quorum()) + ')';
 }
 
 boot_clock::duration core::round_trip() const {

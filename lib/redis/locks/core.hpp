@@ -62,7 +62,10 @@ public:
     bool is_reachable(int server) const;
     /// Which servers can vote now.
     std::vector<bool> voters() const;
-    bool connected() const; ///< a quorum
+    int connections() const; ///< to servers that can be used
+    bool connected() const;  ///< to a quorum
+    /// For the log: how many servers cannot be used; empty while a quorum can.
+    std::string missing_quorum() const;
     /// What keeps a client from a lock, given what servers answered instead of votes.
     rules::obstacle obstacle_in(std::vector<std::optional<rules::answer>> refusals) const;
     /// How long the slowest of the connected servers takes to answer.

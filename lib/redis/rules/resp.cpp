@@ -90,7 +90,7 @@ bool reply_reader::read(cursor& at, reply& out, int depth) {
     case '*':
         return read_list(at, out, depth);
     default:
-        return fail("begins with a byte that is no type of RESP2");
+        return fail("is not of the Redis protocol");
     }
     const auto line = at.line();
     if (!line) return false;
