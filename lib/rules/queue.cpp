@@ -8,46 +8,39 @@
 namespace paddock::rules {
 
 void queue::join(contender_key key, contender_terms how) {
-    auto& c = contenders_[key];
-    c.key = key;
-    c.how = how;
-    keyed_ = keyed_ || how.own_directory;
-    start(c);
+    directory_.join(how.own_directory);
+    start(contenders_.add(key, how));
 }
 
 void queue::quit(contender_key key) {
-    const auto found = contenders_.find(key);
-    if (found == contenders_.end()) return;
-    auto& c = found->second;
-    if (c.at == stage::granted) return;
-    if (c.at == stage::creating) {
-        c.quitting = true;
+    auto* const c = contenders_.find(key);
+    if (!c || c->at == stage::granted) return;
+    if (c->at == stage::creating) {
+        c->quitting = true;
         return;
     }
-    drop(c);
+    drop(*c);
     advance();
 }
 
 void queue::release(contender_key key) {
-    const auto found = contenders_.find(key);
-    if (found == contenders_.end() || found->second.at != stage::granted) return;
-    drop(found->second);
+    auto* const c = contenders_.find(key);
+    if (!c || c->at != stage::granted) return;
+    drop(*c);
     advance();
 }
 
 void queue::watch_hold(contender_key key) {
-    const auto found = contenders_.find(key);
-    if (found != contenders_.end() && found->second.at == stage::granted) watch_own(found->second);
+    auto* const c = contenders_.find(key);
+    if (c && c->at == stage::granted) watch_own(*c);
 }
 
 /// The shared contenders behind it are granted once a shared node has replaced the exclusive one.
 void queue::downgrade(contender_key key) {
-    const auto found = contenders_.find(key);
-    if (found == contenders_.end() || found->second.at != stage::granted) return;
-    auto& c = found->second;
-    if (c.how.as == role::shared || c.downgrade_id != 0) return;
-    c.downgrade_id = ids_.claim();
-    if (connected_) send_downgrade(c);
+    auto* const c = contenders_.find(key);
+    if (!c || c->at != stage::granted || c->how.as == role::shared || c->downgrade_id != 0) return;
+    c->downgrade_id = ids_.claim();
+    if (connected_) send_downgrade(*c);
 }
 
 void queue::send_downgrade(const contender& c) {
@@ -63,15 +56,14 @@ std::string queue::name_after_downgrade(const contender& c) const {
 }
 
 void queue::downgraded(contender_key key, node_id id, outcome result, int code) {
-    const auto found = contenders_.find(key);
-    if (found == contenders_.end() || found->second.downgrade_id != id) return;
-    auto& c = found->second;
+    auto* const c = contenders_.find(key);
+    if (!c || c->downgrade_id != id) return;
     switch (result) {
     case outcome::done:
-        become_shared(c);
+        become_shared(*c);
         return advance();
     case outcome::missing:
-        own_node_deleted(c);
+        own_node_deleted(*c);
         return advance();
     case outcome::lost: // connected() repeats it; the unique name makes it happen only once
         actions_.push_back(queue_act::taint{key});
@@ -81,7 +73,7 @@ void queue::downgraded(contender_key key, node_id id, outcome result, int code) 
         return need_pause();
     case outcome::refused:
     case outcome::rarely:
-        return keep_exclusive(c, code);
+        return keep_exclusive(*c, code);
     case outcome::later:
         return need_pause();
     }
@@ -105,8 +97,8 @@ void queue::become_shared(contender& c) {
     c.id = std::exchange(c.downgrade_id, 0);
     c.how.as = role::shared;
     c.own_watch = watching::no;
-    c.node = insert_node(where, {.local = &c, .as = role::shared});
-    waiting_shared_.erase(c.node);
+    c.node = table_.insert(where, {.local = &c, .as = role::shared});
+    table_.granted(c.node);
     actions_.push_back(queue_act::downgraded{c.key});
     watch_own(c);
     if (!listing_in_flight_) rewatch_behind(next, role::exclusive);
@@ -125,7 +117,8 @@ void queue::show_positions(bool yes) {
 
 void queue::connected() {
     connected_ = true;
-    listing_in_flight_ = listing_wanted_ = making_parents_ = false;
+    listing_in_flight_ = listing_wanted_ = false;
+    directory_.requests_ended(false);
     blocker_reads_.clear();
     for (auto& [where, entry] : table_)
         entry.watch = watching::no;
@@ -156,56 +149,49 @@ void queue::disconnected() {
 void queue::expired() {
     connected_ = false;
     listing_in_flight_ = listing_wanted_ = pausing_ = awaiting_lease_ = false;
-    making_parents_ = making_directory_ = false;
+    directory_.requests_ended(true);
     clear_table();
     blocker_reads_.clear();
-    entries_in_table_ = creating_ = waiting_ = unlisted_ = 0;
-    unknown_creates_ = holders_ = reported_stuck_ = 0;
-    doubt_directory();
+    directory_.doubt();
     for (auto it = contenders_.begin(); it != contenders_.end();) {
-        auto& c = it->second;
-        perhaps_made_ = perhaps_made_ || (c.with_directory && c.at == stage::creating);
+        auto& c = (it++)->second;
+        if (c.with_directory && c.at == stage::creating) directory_.perhaps_made();
         if (c.at == stage::granted)
             actions_.push_back(queue_act::lose{c.key, true});
         else if (c.how.fail_on_expiry && !c.quitting)
             actions_.push_back(queue_act::fail{c.key, queue_act::why::session_expired, 0});
         else if (!c.quitting) {
-            c = {.key = c.key, .how = c.how, .reported_stuck = c.reported_stuck};
-            ++it;
+            contenders_.begin_again(c);
             continue;
         }
         actions_.push_back(queue_act::out{c.key});
-        it = contenders_.erase(it);
+        contenders_.erase(c.key);
     }
     leave_directory();
 }
 
 void queue::created(contender_key key, node_id id, const created_answer& answer) {
-    const auto found = contenders_.find(key);
-    if (found == contenders_.end() || found->second.id != id || found->second.at != stage::creating)
-        return;
-    auto& c = found->second;
-    if (!c.with_directory) {
-        --creating_;
-        create_answered(c, answer); // it may erase the contender
-        return start_held_back();
-    }
-    making_directory_ = false;
-    create_answered(c, answer);
-    start_joining();
+    auto* const c = contenders_.find(key);
+    if (!c || c->id != id || c->at != stage::creating) return;
+    const bool with_directory = c->with_directory;
+    if (with_directory) directory_.making(false);
+    create_answered(*c, answer); // it may erase the contender
+    if (with_directory)
+        start_joining();
+    else
+        start_held_back();
 }
 
 void queue::create_answered(contender& c, const created_answer& answer) {
     if (answer.result == outcome::done) return node_created(c, answer);
     if (answer.result == outcome::lost) {
         actions_.push_back(queue_act::taint{c.key});
-        perhaps_made_ = perhaps_made_ || c.with_directory;
-        c.at = stage::unknown;
+        if (c.with_directory) directory_.perhaps_made();
+        contenders_.move_to(c, stage::unknown);
         c.first_listing = listings_sent_ + 1;
-        ++unknown_creates_;
     } else {
         ids_.release(c.id);
-        c.at = stage::joining;
+        contenders_.move_to(c, stage::joining);
     }
     if (c.quitting) return drop(c);
     switch (unless_late(answer.result, connected_)) {
@@ -213,14 +199,14 @@ void queue::create_answered(contender& c, const created_answer& answer) {
         if (connected_) need_listing();
         break;
     case outcome::missing:
-        if (!c.with_directory) own_directory_ = false;
+        if (!c.with_directory) directory_.missing();
         need_parents(!c.with_directory);
         break;
     case outcome::refused:
     case outcome::rarely:
         if (!c.with_directory) return fail(c, queue_act::why::refused, answer.code);
         actions_.push_back(queue_act::directory_refused{answer.code});
-        directory_free_ = false; // start_joining() repeats it without the directory
+        directory_.free(false); // start_joining() repeats it without the directory
         break;
     case outcome::later:
         need_pause();
@@ -234,7 +220,8 @@ void queue::create_answered(contender& c, const created_answer& answer) {
 void queue::node_created(contender& c, const created_answer& answer) {
     if (c.with_directory) {
         forget_foreign_nodes(); // they were in a directory that is gone
-        directory_made(c);
+        directory_.made();
+        c.listed = true; // there is no node before it
     }
     const auto sequence = c.quitting ? std::nullopt : usable_sequence(answer.name);
     if (!sequence) return withdraw_node(c, answer.name);
@@ -256,7 +243,7 @@ std::optional<std::int32_t> queue::usable_sequence(std::string_view name) {
 /// Sweeps a created node because its contender has quit, or its sequence number is not usable.
 void queue::withdraw_node(contender& c, std::string_view name) {
     sweep_node(c, std::string(name));
-    c.at = stage::joining; // drop() must not sweep the node again
+    contenders_.move_to(c, stage::joining); // drop() must not sweep the node again
     if (c.quitting) return drop(c);
     fail(c, queue_act::why::sequence_exhausted, 0);
 }
@@ -282,21 +269,23 @@ void queue::resume() {
 /// unknown. If such a create must be repeated, its contender would otherwise be behind this one,
 /// though it joined earlier.
 void queue::start(contender& c) {
-    if (!connected_ || making_parents_ || making_directory_ || pausing_ || unknown_creates_ > 0)
-        return;
-    if (creating_ >= most_creates_) {
+    if (!connected_ || directory_.being_made() || pausing_ || counts().unknown > 0) return;
+    if (counts().creating >= most_creates_) {
         held_back_ = std::min(held_back_, c.key);
         return;
     }
     c.id = ids_.claim();
-    c.at = stage::creating;
     c.first_listing = listings_sent_ + 1;
-    c.with_directory = c.how.own_directory && directory_free_ && !own_directory_ &&
-                       entries_in_table_ + creating_ == 0 && !listing_in_flight_;
-    actions_.push_back(queue_act::create{c.key, c.id, c.with_directory});
-    making_directory_ = c.with_directory;
-    if (c.with_directory) return;
-    ++creating_;
+    const bool first = counts().in_table + counts().creating == 0;
+    const bool with_directory =
+        c.how.own_directory && directory_.can_be_made() && first && !listing_in_flight_;
+    contenders_.change(c, [&] {
+        c.at = stage::creating;
+        c.with_directory = with_directory;
+    });
+    actions_.push_back(queue_act::create{c.key, c.id, with_directory});
+    directory_.making(with_directory);
+    if (with_directory) return;
     if (c.how.immediate) need_listing();
     list_if_due();
 }
@@ -315,8 +304,8 @@ void queue::start_joining() {
 /// As many as may be, in the order in which they joined; if they must wait for something else,
 /// start_joining() comes.
 void queue::start_held_back() {
-    auto it = contenders_.lower_bound(held_back_);
-    for (; it != contenders_.end() && creating_ < most_creates_; ++it)
+    auto it = contenders_.at_or_behind(held_back_);
+    for (; it != contenders_.end() && counts().creating < most_creates_; ++it)
         if (it->second.at == stage::joining) start(it->second);
     held_back_ = it == contenders_.end() ? none : it->first;
 }
@@ -324,14 +313,20 @@ void queue::start_held_back() {
 /// A contender whose node was deleted joins again, with a new id.
 void queue::rejoin(contender& c) {
     ids_.release(c.id);
-    c = {.key = c.key, .how = c.how, .reported_stuck = c.reported_stuck};
+    contenders_.begin_again(c);
     start(c);
+}
+
+/// Its create was not executed. Once no outcome is unknown, start_joining() repeats it.
+void queue::forget_create(contender& c) {
+    ids_.release(c.id);
+    contenders_.begin_again(c);
 }
 
 /// Removes a contender and sweeps its nodes.
 void queue::drop(contender& c) {
     const bool unknown = c.at == stage::unknown;
-    if (c.at == stage::waiting || c.at == stage::granted) {
+    if (c.in_table()) {
         if (c.downgrade_id == 0) {
             sweep_node(c, c.node->first.name);
         } else { // only one of the two exists
@@ -344,7 +339,7 @@ void queue::drop(contender& c) {
         ids_.release(c.id); // if its node exists, the taint finds it as an orphan
     }
     erase(c);
-    if (unknown && --unknown_creates_ == 0) start_joining();
+    if (unknown && counts().unknown == 0) start_joining();
 }
 
 void queue::erase(contender& c) {
@@ -353,7 +348,7 @@ void queue::erase(contender& c) {
     if (!contenders_.empty()) return;
     forget_foreign_nodes();
     leave_directory();
-    keyed_ = false;
+    directory_.forget_keys();
 }
 
 void queue::fail(contender& c, queue_act::why reason, int code) {

@@ -21,8 +21,8 @@ void queue::need_listing() {
 /// Whether at least half of the waiters have no listing. The others are before them: until the last
 /// of those has left or is granted, these need none.
 bool queue::listing_due() const noexcept {
-    const auto with = waiting_ - unlisted_;
-    const auto without = unlisted_ + creating_;
+    const auto with = counts().waiting - counts().unlisted;
+    const auto without = counts().unlisted + counts().creating;
     return without > 0 && (show_positions_ || without >= with);
 }
 
@@ -35,7 +35,7 @@ void queue::send_listing() {
     listing_in_flight_ = true;
     listing_wanted_ = false;
     ++listings_sent_;
-    actions_.push_back(queue_act::list{unknown_creates_ > 0});
+    actions_.push_back(queue_act::list{counts().unknown > 0});
 }
 
 void queue::listed(outcome result, int code, std::span<const std::string> names) {
@@ -89,7 +89,7 @@ void queue::match_listing(std::span<const listed_node> listing, std::vector<cont
         auto* const c = order <= 0 ? it->second.local : nullptr;
         const bool covered = c && c->first_listing <= listings_sent_ && c->downgrade_id == 0;
         if (order > 0) { // listed, but not in the table
-            if (deleted_.contains(s->name)) {
+            if (table_.was_deleted(s->name)) {
                 still_listed.emplace(s->name);
             } else if (s->foreign) {
                 company = true;
@@ -99,7 +99,7 @@ void queue::match_listing(std::span<const listed_node> listing, std::vector<cont
             continue;
         }
         if (order == 0) ++s;
-        if (order == 0 && covered && !std::exchange(c->listed, true)) --unlisted_;
+        if (order == 0 && covered && !c->listed) contenders_.change(*c, [c] { c->listed = true; });
         if (order < 0 && covered) lost.push_back(c);
         if (order < 0 && !c)
             it = remove_node(it);
@@ -107,12 +107,12 @@ void queue::match_listing(std::span<const listed_node> listing, std::vector<cont
             ++it;
     }
     if (company) report_company();
-    deleted_ = std::move(still_listed);
+    table_.keep_deleted(std::move(still_listed));
 }
 
 /// Contenders behind the new node watch that one, so the watch on the node before it may go.
 void queue::add_foreign_node(const listed_node& listed) {
-    const auto it = insert_node({listed.sequence, std::string(listed.name)}, {.as = listed.as});
+    const auto it = table_.insert({listed.sequence, std::string(listed.name)}, {.as = listed.as});
     if (it != table_.begin()) forget_if_unneeded(std::prev(it));
 }
 
@@ -132,7 +132,7 @@ std::vector<queue::listed_node> queue::parse_listing(std::span<const std::string
 /// Decides each unknown create that a listing behind a barrier covers: the listing shows its node,
 /// or the create was not executed.
 void queue::resolve_unknown(std::span<const std::string> names) {
-    if (unknown_creates_ == 0) return;
+    if (counts().unknown == 0) return;
     std::unordered_map<node_id, std::string_view> ours;
     for (const auto& name : names)
         if (const auto id = own_id(name, ids_)) ours.emplace(*id, name);
@@ -142,33 +142,21 @@ void queue::resolve_unknown(std::span<const std::string> names) {
         if (const auto found = ours.find(c.id); found != ours.end())
             adopt(c, found->second);
         else
-            rejoin(c);
-        --unknown_creates_;
+            forget_create(c);
     }
-    if (unknown_creates_ == 0) start_joining();
+    if (counts().unknown == 0) start_joining();
 }
 
 void queue::adopt(contender& c, std::string_view name) {
-    if (!names_.read(name)) return rejoin(c); // no create of this lock has made that node
+    if (!names_.read(name)) return forget_create(c); // no create of this lock has made that node
     const auto sequence = usable_sequence(name);
     if (!sequence) return withdraw_node(c, name);
     c.listed = true;
-    if (c.with_directory) directory_made(c);
+    if (c.with_directory) directory_.made();
     enter_table(c, {*sequence, std::string(name)});
 }
 
-queue::table::iterator queue::insert_node(node_position where, node what) {
-    const auto it = table_.insert_or_assign(std::move(where), what).first;
-    if (names_.has_shared() && what.as == role::exclusive) exclusive_nodes_.insert(it);
-    if (what.local && what.as == role::shared) waiting_shared_.insert(it);
-    return it;
-}
-
-queue::table::iterator queue::remove_node(table::iterator it) {
-    if (names_.has_shared()) {
-        exclusive_nodes_.erase(it);
-        waiting_shared_.erase(it);
-    }
+node_table::iterator queue::remove_node(node_table::iterator it) {
     if (!leftovers_.empty()) leftovers_.gone(it->first.name);
     return table_.erase(it);
 }
@@ -180,25 +168,18 @@ void queue::forget_foreign_nodes() {
             actions_.push_back(queue_act::forget{where.name});
         it = entry.local ? std::next(it) : remove_node(it);
     }
-    deleted_.clear();
+    table_.keep_deleted({});
 }
 
 void queue::clear_table() {
-    exclusive_nodes_.clear();
-    waiting_shared_.clear();
     table_.clear();
-    deleted_.clear();
     leftovers_.clear();
 }
 
 void queue::enter_table(contender& c, node_position where) {
-    c.at = stage::waiting;
-    c.node = insert_node(std::move(where), {.local = &c, .as = c.how.as});
+    contenders_.move_to(c, stage::waiting);
+    c.node = table_.insert(std::move(where), {.local = &c, .as = c.how.as});
     c.since = now_;
-    ++entries_in_table_;
-    ++waiting_;
-    if (!c.listed) ++unlisted_;
-    if (c.reported_stuck) ++reported_stuck_;
 }
 
 /// The server deletes all nodes of an expired session in one transaction, but the watch events
@@ -206,7 +187,7 @@ void queue::enter_table(contender& c, node_position where) {
 /// proves nothing until that node has been read again.
 void queue::own_node_deleted(contender& c) {
     ++own_losses_;
-    doubt_directory();
+    directory_.doubt();
     const bool held = c.at == stage::granted;
     if (held) actions_.push_back(queue_act::lose{c.key, false});
     leave_table(c);
@@ -221,15 +202,15 @@ void queue::own_node_deleted(contender& c) {
 
 /// The waiter behind the deleted node may have another foreign blocker, which is not watched and
 /// may have been deleted since the last listing. One new listing decides that for all of them.
-void queue::foreign_node_deleted(table::iterator gone) {
+void queue::foreign_node_deleted(node_table::iterator gone) {
     const role as = gone->second.as;
     const bool was_first = gone == table_.begin();
     const auto next = remove_node(gone);
     if (names_.has_shared() && as == role::exclusive) relist_for_exclusive();
     if (watch_first_ && was_first) need_listing();
-    const auto behind = first_waiter_behind(next, as);
+    const auto behind = table_.first_waiter_behind(next, as);
     if (behind == table_.end()) return;
-    const auto before = nearest_blocker(behind);
+    const auto before = table_.nearest_blocker(behind);
     if (before == table_.end() || before->second.local) return;
     if (before->second.watch == watching::no) need_listing();
 }
@@ -241,7 +222,7 @@ void queue::relist_for_exclusive() {
     bool any = false;
     for (auto& [key, c] : contenders_) {
         if (c.how.as == role::shared || c.at == stage::granted) continue;
-        if (std::exchange(c.listed, false)) ++unlisted_;
+        if (c.listed) contenders_.change(c, [&c] { c.listed = false; });
         c.first_listing = listings_sent_ + 1;
         any = any || c.at != stage::joining;
     }
@@ -251,18 +232,11 @@ void queue::relist_for_exclusive() {
 /// Removes the contender's node from the table and finds new nearest blockers for those behind it.
 void queue::leave_table(contender& c) {
     const role as = c.node->second.as;
-    if (c.at == stage::waiting) {
-        --waiting_;
-        if (!c.listed) --unlisted_;
-    }
-    if (holds(c))
-        --holders_;
-    else if (c.reported_stuck)
-        --reported_stuck_;
-    const auto before = nearest_blocker(c.node);
+    const auto before = table_.nearest_blocker(c.node);
     const auto next = remove_node(c.node);
+    contenders_.move_to(c, stage::joining);
     // Without a node of ours the directory may be deleted, and its sequence numbers restart.
-    if (--entries_in_table_ == 0) {
+    if (counts().in_table == 0) {
         if (!table_.empty()) report_company(); // it is still there
         return forget_foreign_nodes();
     }
@@ -272,26 +246,14 @@ void queue::leave_table(contender& c) {
 
 /// Watches the new nearest blocker of each waiter that lost its old one, a node of role `as` just
 /// before `next`.
-void queue::rewatch_behind(table::iterator next, role as) {
-    for (auto it = first_waiter_behind(next, as); it != table_.end(); ++it) {
-        if (is_local_waiter(it)) watch_blocker_of(it);
+void queue::rewatch_behind(node_table::iterator next, role as) {
+    for (auto it = table_.first_waiter_behind(next, as); it != table_.end(); ++it) {
+        if (table_.is_waiter(it)) watch_blocker_of(it);
         if (it->second.as == role::exclusive) return;
     }
 }
 
-/// The first local waiter whose nearest blocker was the removed node of role `as` before `next`.
-queue::table::iterator queue::first_waiter_behind(table::iterator next, role as) {
-    for (auto it = next; it != table_.end(); ++it) {
-        const bool exclusive = it->second.as == role::exclusive;
-        if (exclusive && it != next) break; // its nearest blocker is a shared node between them
-        if (!exclusive && as == role::shared) break;
-        if (is_local_waiter(it)) return it;
-        if (exclusive) break;
-    }
-    return table_.end();
-}
-
-void queue::forget_if_unneeded(table::iterator it) {
+void queue::forget_if_unneeded(node_table::iterator it) {
     auto& [where, entry] = *it;
     if (entry.local || entry.watch == watching::no || watch_needed(it)) return;
     entry.watch = watching::no;
@@ -299,16 +261,8 @@ void queue::forget_if_unneeded(table::iterator it) {
 }
 
 /// Whether the node is the nearest blocker of a local waiter, or the watched first node.
-bool queue::watch_needed(table::iterator it) const {
-    if (watch_first_ && it->first == table_.begin()->first) return true;
-    const role as = it->second.as;
-    for (auto behind = std::next(it); behind != table_.end(); ++behind) {
-        const bool exclusive = behind->second.as == role::exclusive;
-        if (exclusive) return behind == std::next(it) && is_local_waiter(behind);
-        if (as == role::shared) return false;
-        if (is_local_waiter(behind)) return true;
-    }
-    return false;
+bool queue::watch_needed(node_table::iterator it) const {
+    return (watch_first_ && it->first == table_.begin()->first) || table_.blocks_waiter(it);
 }
 
 } // namespace paddock::rules

@@ -13,7 +13,9 @@ void queue::outside_hold(bool on) {
 }
 
 bool queue::perhaps_stuck() const noexcept {
-    return (holders_ > 0 || outside_holds_ > 0) && entries_in_table_ - holders_ > reported_stuck_;
+    const auto& now = counts();
+    return (now.holders > 0 || outside_holds_ > 0) &&
+           now.in_table - now.holders > now.reported_stuck;
 }
 
 stuck_waiters queue::stuck(boot_clock::duration patience) {
@@ -24,17 +26,14 @@ stuck_waiters queue::stuck(boot_clock::duration patience) {
     for (const auto& [where, entry] : table_) {
         auto* const c = entry.local;
         separated = separated || entry.as == role::exclusive;
-        if (c && holds(*c))
+        if (c && c->holds())
             held_since = std::min(held_since.value_or(c->since), c->since);
         else if (c && held_since && separated && !c->reported_stuck &&
                  is_stuck(all, std::max(*held_since, c->since), now_, patience))
-            mark_stuck(*c);
+            contenders_.change(*c, [c] { c->reported_stuck = true; });
     }
     return all;
 }
-
-/// Whether its grant is the lock itself, not a semaphore's permission to ask for permits.
-bool queue::holds(const contender& c) noexcept { return c.at == stage::granted && !c.how.passing; }
 
 void queue::blocker_left(std::string_view name, std::int64_t ctime) {
     if (const auto it = find(name); it != table_.end() && !it->second.local)
@@ -45,13 +44,8 @@ leftover_nodes queue::leftover(boot_clock::duration patience) {
     return leftovers_.due(now_, patience, [this](const std::string& name) {
         const auto it = find(name);
         return it != table_.end() &&
-               first_waiter_behind(std::next(it), it->second.as) != table_.end();
+               table_.first_waiter_behind(std::next(it), it->second.as) != table_.end();
     });
-}
-
-void queue::mark_stuck(contender& c) {
-    c.reported_stuck = true;
-    ++reported_stuck_;
 }
 
 } // namespace paddock::rules

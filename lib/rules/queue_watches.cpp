@@ -14,35 +14,22 @@ namespace {
 constexpr int watched_ahead = 16;
 } // namespace
 
-bool queue::is_local_waiter(table::iterator it) const {
-    if (it == table_.end() || !it->second.local) return false;
-    return it->second.local->at == stage::waiting && it->second.local->listed;
-}
-
-/// The nearest node before it that does not share the lock with it; end() if there is none.
-queue::table::iterator queue::nearest_blocker(table::iterator it) {
-    if (it->second.as == role::exclusive)
-        return it == table_.begin() ? table_.end() : std::prev(it);
-    const auto writer = exclusive_nodes_.lower_bound(it);
-    return writer == exclusive_nodes_.begin() ? table_.end() : *std::prev(writer);
-}
-
 void queue::update_watches() {
     if (!connected_) return;
     for (auto it = table_.begin(); it != table_.end(); ++it)
-        if (is_local_waiter(it)) watch_blocker_of(it);
+        if (table_.is_waiter(it)) watch_blocker_of(it);
     watch_next_waiters();
 }
 
 /// If the waiter's nearest blocker is foreign, watches that node and the waiter's own.
-void queue::watch_blocker_of(table::iterator it) {
-    const auto before = nearest_blocker(it);
+void queue::watch_blocker_of(node_table::iterator it) {
+    const auto before = table_.nearest_blocker(it);
     if (!connected_ || before == table_.end() || before->second.local) return;
     watch_own(*it->second.local);
     watch_foreign(before);
 }
 
-void queue::watch_foreign(table::iterator it) {
+void queue::watch_foreign(node_table::iterator it) {
     auto& [where, entry] = *it;
     if (!connected_ || entry.watch != watching::no) return;
     entry.watch = watching::asked;
@@ -53,7 +40,7 @@ void queue::watch_foreign(table::iterator it) {
 void queue::watch_next_waiters() {
     auto it = table_.begin();
     for (int n = 0; n <= watched_ahead && it != table_.end() && it->second.local; ++n, ++it)
-        if (is_local_waiter(it)) watch_own(*it->second.local);
+        if (table_.is_waiter(it)) watch_own(*it->second.local);
     const auto first = table_.begin();
     if (watch_first_ && first != table_.end() && !first->second.local) watch_foreign(first);
 }
@@ -70,9 +57,9 @@ void queue::watch_own(contender& c) {
 /// Grants the lock to every contender that can have it now.
 void queue::advance(bool known_to_exist) {
     if (!connected_) return;
-    if (unknown_creates_ == 0) {
+    if (counts().unknown == 0) {
         const auto first = table_.begin();
-        if (is_local_waiter(first) && first->second.as == role::exclusive)
+        if (table_.is_waiter(first) && first->second.as == role::exclusive)
             grant(*first->second.local, known_to_exist);
         else
             grant_shared(known_to_exist);
@@ -85,10 +72,11 @@ void queue::advance(bool known_to_exist) {
 /// nodes are not known to exist, one listing replaces a read of each.
 void queue::grant_shared(bool known_to_exist) {
     int unverified = 0;
-    for (auto it = waiting_shared_.begin(); it != waiting_shared_.end();) {
+    const auto& waiting = table_.waiting_shared();
+    for (auto it = waiting.begin(); it != waiting.end();) {
         const auto sharer = *it++;
-        if (!exclusive_nodes_.empty() && by_position()(*exclusive_nodes_.begin(), sharer)) break;
-        if (!is_local_waiter(sharer)) continue;
+        if (table_.exclusive_before(sharer)) break;
+        if (!table_.is_waiter(sharer)) continue;
         auto& c = *sharer->second.local;
         if (grant(c, known_to_exist)) continue;
         if (!lease_fit_) return;
@@ -114,14 +102,12 @@ bool queue::grant(contender& c, bool known_to_exist) {
     if (must_await_lease()) return false;
     const bool silent = c.own_watch == watching::armed && c.losses_when_armed == own_losses_;
     if (c.czxid == 0 || (!known_to_exist && !silent)) return false;
-    c.at = stage::granted;
-    --waiting_;
-    if (holds(c)) {
-        if (std::exchange(c.reported_stuck, false)) --reported_stuck_;
-        ++holders_;
-        c.since = now_;
-    }
-    waiting_shared_.erase(c.node);
+    contenders_.change(c, [&c] {
+        c.at = stage::granted;
+        if (c.holds()) c.reported_stuck = false;
+    });
+    if (c.holds()) c.since = now_;
+    table_.granted(c.node);
     actions_.push_back(queue_act::grant{c.key, c.node->first.name, c.czxid});
     if (c.revoke_requested) actions_.push_back(queue_act::request_revoke{c.key});
     return true;
@@ -131,7 +117,7 @@ void queue::give_up_immediate() {
     for (auto it = contenders_.begin(); it != contenders_.end();) {
         auto& c = (it++)->second;
         if (!c.how.immediate || !c.listed || c.at != stage::waiting) continue;
-        if (nearest_blocker(c.node) == table_.end()) continue;
+        if (table_.nearest_blocker(c.node) == table_.end()) continue;
         actions_.push_back(queue_act::give_up{c.key});
         drop(c);
     }
@@ -156,10 +142,9 @@ void queue::blocker_watched(std::string_view name, outcome result) {
 }
 
 void queue::own_watched(contender_key key, node_id id, const own_answer& answer) {
-    const auto found = contenders_.find(key);
-    if (found == contenders_.end() || found->second.id != id) return;
-    auto& c = found->second;
-    if (c.at != stage::waiting && c.at != stage::granted) return;
+    auto* const found = contenders_.find(key);
+    if (!found || found->id != id || !found->in_table()) return;
+    auto& c = *found;
     c.own_watch = watching::no;
     if (answer.result == outcome::missing) {
         if (c.downgrade_id != 0) return; // the downgrade's answer decides
@@ -176,8 +161,8 @@ void queue::own_watched(contender_key key, node_id id, const own_answer& answer)
     c.own_watch = done && answer.watched ? watching::armed : watching::later;
     c.losses_when_armed = own_losses_;
     if (c.own_watch == watching::later) need_pause();
-    if (done && unknown_creates_ == 0 && is_local_waiter(c.node) &&
-        nearest_blocker(c.node) == table_.end())
+    if (done && counts().unknown == 0 && table_.is_waiter(c.node) &&
+        table_.nearest_blocker(c.node) == table_.end())
         grant(c, true);
     advance();
 }
@@ -193,7 +178,7 @@ void queue::node_event(std::string_view name, bool deleted) {
         else
             watch_own(*c);
     } else if (deleted) {
-        deleted_.emplace(name);
+        table_.deleted(name);
         foreign_node_deleted(it);
     } else {
         it->second.watch = watching::no;
@@ -202,40 +187,28 @@ void queue::node_event(std::string_view name, bool deleted) {
     advance();
 }
 
-/// Walks the whole table: for diagnosis, not for the algorithm.
 std::optional<std::size_t> queue::ahead_of(contender_key key) const {
-    const auto found = contenders_.find(key);
-    if (found == contenders_.end()) return std::nullopt;
-    const auto& c = found->second;
-    if (c.at == stage::granted) return 0;
-    if (c.at != stage::waiting || !c.listed) return std::nullopt;
-    std::size_t count = 0;
-    for (auto it = table_.begin(); it->second.local != &c; ++it)
-        if (c.how.as == role::exclusive || it->second.as == role::exclusive) ++count;
-    return count;
+    const auto* const c = contenders_.find(key);
+    if (!c) return std::nullopt;
+    if (c->at == stage::granted) return 0;
+    if (c->at != stage::waiting || !c->listed) return std::nullopt;
+    return table_.count_before(c->node, c->how.as);
 }
 
 bool queue::known_blocked(contender_key key, role as) const {
-    const auto found = contenders_.find(key);
-    const bool node_created = found != contenders_.end() && (found->second.at == stage::waiting ||
-                                                             found->second.at == stage::granted);
-    const auto end = node_created ? table::const_iterator(found->second.node) : table_.end();
-    return std::any_of(table_.begin(), end, [as](const auto& one) {
-        return as == role::exclusive || one.second.as == role::exclusive;
-    });
+    const auto* const c = contenders_.find(key);
+    const auto end = c && c->in_table() ? node_table::const_iterator(c->node) : table_.end();
+    return table_.blocked(end, as);
 }
 
 std::string_view queue::name_of(contender_key key) const {
-    const auto found = contenders_.find(key);
-    if (found == contenders_.end()) return {};
-    const bool node_created =
-        found->second.at == stage::waiting || found->second.at == stage::granted;
-    return node_created ? std::string_view(found->second.node->first.name) : std::string_view();
+    const auto* const c = contenders_.find(key);
+    return c && c->in_table() ? std::string_view(c->node->first.name) : std::string_view();
 }
 
-queue::table::iterator queue::find(std::string_view name) {
+node_table::iterator queue::find(std::string_view name) {
     const auto sequence = names_.sequence(name);
-    return sequence ? table_.find(node_position{*sequence, std::string(name)}) : table_.end();
+    return sequence ? table_.find({*sequence, std::string(name)}) : table_.end();
 }
 
 } // namespace paddock::rules

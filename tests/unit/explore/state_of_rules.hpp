@@ -32,13 +32,15 @@ struct state_of_rules {
     static void number_from(claims& of, node_id last) { of.last_ = last; }
 
     static void see(const queue& of, std::uint64_t, shape& out) {
-        const auto& [names, ids, most_creates, contenders, held_back, table, exclusive_nodes,
-                     waiting_shared, deleted, blocker_reads, leftovers, entries_in_table, creating,
-                     waiting, unlisted, unknown_creates, holders, reported_stuck, outside_holds,
-                     outside_since, now, connected, listing_in_flight, listing_wanted,
-                     listings_sent, own_losses, making_parents, pausing, directory_free,
-                     making_directory, own_directory, perhaps_made, keyed, shared_reported,
+        const auto& [names, ids, most_creates, all_contenders, held_back, nodes, directory,
+                     blocker_reads, leftovers, outside_holds, outside_since, now, connected,
+                     listing_in_flight, listing_wanted, listings_sent, own_losses, pausing,
                      lease_fit, awaiting_lease, warned, watch_first, show_positions, actions] = of;
+        const auto& [contenders, counts] = all_contenders;
+        const auto& [in_table, waiting, unlisted, creating, unknown, holders, reported_stuck] =
+            counts;
+        const auto& [has_shared, table, exclusive_nodes, waiting_shared, deleted] = nodes;
+        const auto& [making_parents, free, making, own, perhaps, keyed, shared_told] = directory;
         out.add(contenders.size(), held_back, table.size(), deleted.size(), blocker_reads.size(),
                 leftovers.empty());
         for (const auto& [key, one] : contenders)
@@ -57,11 +59,10 @@ struct state_of_rules {
             out.name(name);
         for (const auto& [name, count] : blocker_reads)
             out.name(name), out.add(count);
-        out.add(entries_in_table, creating, waiting, unlisted, unknown_creates, holders,
-                reported_stuck, outside_holds, connected, listing_in_flight, listing_wanted,
-                making_parents, pausing, directory_free, making_directory, own_directory,
-                perhaps_made, keyed, shared_reported, lease_fit, awaiting_lease, warned,
-                watch_first, show_positions, actions.size());
+        out.add(in_table, creating, waiting, unlisted, unknown, holders, reported_stuck,
+                outside_holds, connected, listing_in_flight, listing_wanted, making_parents,
+                pausing, free, making, own, perhaps, keyed, shared_told, lease_fit, awaiting_lease,
+                warned, watch_first, show_positions, actions.size());
     }
 
     static void see(const permits& of, std::uint64_t scope, shape& out) {
@@ -110,16 +111,16 @@ struct state_of_rules {
 
     /// Points the iterators of a copy into its own table.
     static void mend(queue& copy) {
-        const auto here = [&](queue::table::iterator there) {
+        const auto here = [&](node_table::iterator there) {
             return copy.table_.find(there->first);
         };
         for (auto& [key, one] : copy.contenders_) {
-            if (one.at != queue::stage::waiting && one.at != queue::stage::granted) continue;
+            if (!one.in_table()) continue;
             one.node = here(one.node);
             one.node->second.local = &one;
         }
-        for (auto* const some : {&copy.exclusive_nodes_, &copy.waiting_shared_}) {
-            queue::node_set mended;
+        for (auto* const some : {&copy.table_.exclusive_, &copy.table_.waiting_shared_}) {
+            node_table::node_set mended;
             for (const auto& one : *some)
                 mended.insert(here(one));
             *some = std::move(mended);
@@ -128,8 +129,8 @@ struct state_of_rules {
 
 private:
     /// Of the counters only the differences matter.
-    static void see(const queue::contender& of, std::uint64_t listings_sent,
-                    std::uint64_t own_losses, shape& out) {
+    static void see(const contender& of, std::uint64_t listings_sent, std::uint64_t own_losses,
+                    shape& out) {
         const auto& [key, how, reported_stuck, since, id, at, quitting, listed, with_directory,
                      revoke_requested, own_watch, losses_when_armed, downgrade_id, first_listing,
                      czxid, node] = of;
