@@ -132,7 +132,7 @@ enum class condition : int {
     lock_lost = 1,
     /// The ensemble has executed nothing, and the same call can succeed later:
     /// `errc::not_connected`, `zk_errc::throttled`, `zk_errc::session_moved`, and
-    /// `errc::over_budget`, but for nodes that are larger than the whole budget: those never fit.
+    /// `errc::over_budget` (also for nodes that are larger than the whole budget, which never fit).
     transient,
     /// The ensemble may have executed the request: `errc::outcome_unknown`,
     /// `zk_errc::connection_loss`, `zk_errc::operation_timeout`.

@@ -17,6 +17,15 @@ enum class log_level {
 
 /// What a line of the log is about. The numbers and names do not change; there may be more of them
 /// in a later version. Each code has one level.
+///
+/// What ends the trouble by itself, once its cause has ended: `unreachable`, `silent_server`,
+/// `c_client`, `slow_ensemble`, `session_expired`, `lock_lost`, `new_server`, `over_budget`. What a
+/// person has to do: restore a name or correct the server list (`unresolved_name`), raise a limit
+/// (`no_descriptor`), give rights (`not_permitted`), delete a node or key (`leftover_node`,
+/// `foreign_key`), create or correct the root (`no_root`), configure a Redis server
+/// (`unsuitable_server`), find out what else was lost (`data_lost`), move to another path
+/// (`sequence_exhausted`), or mend the program (`self_wait`, `work_failed`, `loop_stalled`,
+/// `two_kinds_of_lock`).
 enum class log_code : int {
     unresolved_name = 1,    ///< warning: a server's name cannot be resolved
     unreachable = 2,        ///< warning: no server answers, or each refuses the session
@@ -39,6 +48,9 @@ enum class log_code : int {
     session_timeout = 19,   ///< info: the servers granted another session timeout
     unsuitable_server = 20, ///< error: a Redis server cannot be used for locks
     no_root = 21,           ///< error: the client's root does not exist
+    new_server = 22,        ///< warning: a new Redis server grants no lock yet
+    data_lost = 23,         ///< error: the session has ended because its servers lost their data
+    over_budget = 24,       ///< warning: a lock waits for room in client_budgets
 };
 
 /// `info`, `warning`, `error`.
@@ -51,9 +63,11 @@ enum class log_code : int {
 struct log_record {
     log_level level{};
     log_code code{};
-    /// One line of UTF-8 without its end; control characters are escaped as `\x1b`.
+    /// One line of UTF-8 without its end; control characters, and bytes that are no UTF-8, are
+    /// escaped as `\x1b`.
     std::string_view text{};
-    /// The path of the lock, or its name on Redis, if the line is about one lock; else empty.
+    /// The path of the lock, with the client's root, or its name on Redis, if the line is about one
+    /// lock; else empty.
     std::string_view path{};
 
     /// So that a log function may take a std::string_view instead of a record.

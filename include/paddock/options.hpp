@@ -82,6 +82,8 @@ struct client_options {
     /// another one (its minSessionTimeout and maxSessionTimeout). All servers of an ensemble must
     /// have the same limits: each reconnect negotiates again, and if the new timeout is shorter
     /// than the old one, a lease that was computed with the old one can outlive the session.
+    ///
+    /// A hold survives an outage of half of it, and none that lasts as long as it does.
     std::chrono::milliseconds session_timeout{10'000};
     /// The prefix of every path, at most 512 bytes. It can also stand at the end of the server
     /// list, behind all servers: `a:2181,b:2181/app`.
@@ -113,7 +115,8 @@ struct client_options {
     ///
     /// Of each code one line comes in ten seconds (about locks one for each of three); while its
     /// trouble lasts the pauses grow to a minute. The next line, or that about the end of the
-    /// outage, says how many were left out.
+    /// outage, says how many were left out. So the log says nothing of an outage that follows
+    /// another within seconds: for a program's decisions take client::next_state.
     ///
     /// A function that takes a std::string_view gets the text alone. The client calls the function
     /// on its strand until close() has completed (the destructor closes in the background). The

@@ -73,6 +73,11 @@ inline acl open_acl() { return {acl_entry{}}; }
 
 /// Grants all rights to the identities of this connection: ZooKeeper's `CREATOR_ALL_ACL`. For
 /// clients with credentials (client_options::auth): others refuse it with errc::bad_argument.
+///
+/// On a lock's node it keeps others from reading and writing that node, not from deleting it: the
+/// right to delete a node is that of its directory (as in all of ZooKeeper). Locks make their
+/// directories for everybody; to protect a hold create the directory, before the first lock, as a
+/// persistent node with this list.
 inline acl creator_acl() { return {acl_entry{permission::all, "auth", ""}}; }
 
 /// The options of `create`.

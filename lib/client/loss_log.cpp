@@ -25,13 +25,13 @@ void loss_log::add(std::string_view path, error_code why, boot_clock::duration h
         by_stall ? "the program's event loop stood still, so nothing renewed it" : why.message();
     if (why == errc::revoked)
         return static_cast<void>(log_.write(log_code::lock_revoked,
-                                            lock + " was ended after " + in_words(held) +
+                                            lock + " was ended, held for " + in_words(held) +
                                                 ", because another client asked for it",
                                             now, path));
     if (lines_ < most_lines) {
         ++lines_;
         return log_.write_now(log_code::lock_lost,
-                              lock + " is lost after " + in_words(held) + ": " + reason, path);
+                              lock + " is lost, held for " + in_words(held) + ": " + reason, path);
     }
     last_of_rest_ = std::string(path) + ": " + reason;
     if (rest_++ > 0) return;

@@ -30,6 +30,8 @@ struct meaning {
     const char* text;
 };
 
+constexpr const char* mute_in_session =
+    " does not answer any more: check its load, and the network between";
 constexpr const char* closed_in_session =
     " closed the connection: the server is stopping, has lost its quorum, has ended the session of "
     "a client that was silent for too long, or got a request beyond its jute.maxbuffer; its log "
@@ -38,8 +40,8 @@ constexpr const char* closed_in_session =
 constexpr meaning meanings[] = {
     {ECONNREFUSED, " refuses connections: no server listens there"},
     {EHOSTDOWN, " closed the connection: the server is starting or stopping, has no quorum or too "
-                "many connections from this address (maxClientCnxns), or is no ZooKeeper server; "
-                "its log may show the cause"},
+                "many connections from this address (maxClientCnxns), expects TLS, or is no "
+                "ZooKeeper server; `echo srvr | nc HOST PORT` and its log show which"},
     {ECONNRESET, " reset the connection: the server has ended, or something between closed it; the "
                  "server's log may show the cause"},
     {ETIMEDOUT, " does not answer: check that it is a ZooKeeper server, its load, and the network "
@@ -65,6 +67,8 @@ std::string explained(std::string_view line, bool in_session) {
     const auto error = between(line, "errno=", "(");
     if (!server.empty() && in_session && error == std::to_string(EHOSTDOWN))
         return std::string(server) + closed_in_session;
+    if (!server.empty() && in_session && error == std::to_string(ETIMEDOUT))
+        return std::string(server) + mute_in_session;
     if (!server.empty())
         for (const auto& one : meanings)
             if (error == std::to_string(one.error)) return std::string(server) + one.text;

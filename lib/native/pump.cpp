@@ -11,9 +11,6 @@ namespace paddock::native {
 
 namespace {
 
-/// After a connection that lived so long the next one is made at once.
-constexpr std::chrono::seconds long_lived{1};
-
 /// Names, or addresses with ports: the C client knows no brackets, but readers of a log do.
 std::string joined(const std::vector<std::string>& parts) {
     std::string text;
@@ -67,10 +64,11 @@ void pump::servers_looked_up(const server_endpoints& known) {
     else if (!known.found.empty())
         open(known.found);
     if (!known.unresolved.empty() && !stopped())
-        user_.on_trouble(log_code::unresolved_name,
-                         "cannot resolve " + joined(known.unresolved) +
-                             ": check the server list and the name service" +
-                             (known.found.empty() ? "; still trying" : ""));
+        user_.on_trouble(
+            log_code::unresolved_name,
+            "cannot resolve " + joined(known.unresolved) +
+                ": check the server list and the name service" +
+                (known.found.empty() ? "; still trying" : ". The other servers are used"));
     if (known.complete && !stopped()) {
         leave_unlisted();
         arm_lookup_timer();
@@ -160,8 +158,9 @@ std::string pump::fault(const failed_pass& pass) const {
     const bool some = pass.refused.size() < known_.size();
     return joined({pass.refused.begin(), pass.refused.end()}) +
            " refused the session, and closed the connection: no quorum of the ensemble runs, or "
-           "there are too many connections from this address (maxClientCnxns), or no ZooKeeper "
-           "server is there" +
+           "there are too many connections from this address (maxClientCnxns), the port expects "
+           "TLS, "
+           "or no ZooKeeper server is there (`echo srvr | nc HOST PORT` shows which)" +
            (session_id_ != 0 ? ", or the servers' data is older than what this client has seen "
                                "(lost, or restored from a backup)"
                              : "") +
@@ -207,16 +206,17 @@ void pump::on_session_event(int new_state) noexcept {
 /// A connection that breaks as soon as it is made is not a server that is away.
 void pump::note_life() {
     const auto now = env_.now();
-    if (now - adopted_at_ >= long_lived) {
+    if (now - adopted_at_ >= steady_after) {
         short_lives_ = 0;
         return short_life_delay_.reset();
     }
     rests_until_ = now + short_life_delay_.next(env_);
-    if (++short_lives_ < 5) return;
+    ++short_lives_;
+    if (!unsteady()) return;
     user_.on_trouble(log_code::unreachable,
-                     "the connection to " + server() + " has broken " +
-                         std::to_string(short_lives_) + " times in a row, each time within " +
-                         in_words(long_lived) +
+                     "connections to the servers, the last one to " + server() + ", have broken " +
+                         std::to_string(short_lives_) + " times in a row, each within " +
+                         in_words(steady_after) +
                          ": perhaps a request is larger than the servers' jute.maxbuffer "
                          "(client_options::max_request_bytes), or something between the client "
                          "and the server closes connections");

@@ -88,6 +88,10 @@ public:
     boot_clock::time_point connected_since() const noexcept { return adopted_at_; }
 
     std::string server() const; ///< the address of the connected one
+    /// After a connection that lived so long the next one is made at once.
+    static constexpr std::chrono::seconds steady_after{1};
+    /// Whether the last few connections have broken before that.
+    bool unsteady() const noexcept { return short_lives_ >= 5; }
 
     std::size_t known_servers() const noexcept {
         return (new_known_ ? *new_known_ : known_).size();

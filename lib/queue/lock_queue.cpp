@@ -26,6 +26,10 @@ bool lock_queue::local_blocker(rules::role as) const noexcept {
 }
 
 rules::contender_key lock_queue::join(std::shared_ptr<queue_user> user, entry_terms how) {
+    if (const auto why = how.uses_path ? begin_use() : error_code()) {
+        user->failed(why);
+        return ++last_key_;
+    }
     const auto key =
         how.rejoin_key && !entries_.contains(how.rejoin_key) ? how.rejoin_key : ++last_key_;
     persistent_parents_ = persistent_parents_ || how.nodes->persistent_parents;
@@ -33,11 +37,7 @@ rules::contender_key lock_queue::join(std::shared_ptr<queue_user> user, entry_te
     auto& entry = entries_[key];
     entry.user = std::move(user);
     entry.how = std::move(how);
-    const auto kind = rules::kind_of(names_);
-    if (const auto why = kind ? use_.begin(directory_, *kind) : error_code()) {
-        erase_entry(key)->failed(why);
-        return key;
-    }
+    if (entry.how.uses_path) ++users_;
     const auto bytes = entry_bytes(entry.how.rules);
     if (entry.how.bytes_reserved || core_.node_budget().reserve(bytes)) {
         entry.reserved = bytes;
@@ -45,8 +45,10 @@ rules::contender_key lock_queue::join(std::shared_ptr<queue_user> user, entry_te
     } else if (entry.how.fail_over_budget || !core_.node_budget().can_fit(bytes)) {
         erase_entry(key)->failed(errc::over_budget);
     } else if (entry.how.rules.immediate) {
+        core_.tell_over_budget(lock_path());
         erase_entry(key)->given_up();
     } else {
+        core_.tell_over_budget(lock_path());
         entry.budget_waiter =
             core_.node_budget().wait(bytes, [self = shared_from_this(), key, bytes] {
                 const auto it = self->entries_.find(key);
@@ -59,8 +61,20 @@ rules::contender_key lock_queue::join(std::shared_ptr<queue_user> user, entry_te
     return key;
 }
 
+error_code lock_queue::begin_use() {
+    const auto kind = rules::kind_of(names_);
+    return kind ? use_.begin(directory_, *kind) : error_code();
+}
+
+/// An entry without a user is never granted, so it does not use the path.
+std::shared_ptr<queue_user> lock_queue::take_user(queue_entry& entry) {
+    auto user = std::exchange(entry.user, {});
+    if (user && entry.how.uses_path && --users_ == 0) use_.end();
+    return user;
+}
+
 std::shared_ptr<queue_user> lock_queue::erase_entry(rules::contender_key key) {
-    auto refused = std::move(entries_.at(key).user);
+    auto refused = take_user(entries_.at(key));
     entries_.erase(key);
     after_actions();
     return refused;
@@ -72,7 +86,7 @@ void lock_queue::quit(rules::contender_key key) {
     tell_leftovers();
     auto& entry = it->second;
     entry.abandoned = true;
-    entry.user.reset();
+    take_user(entry);
     if (const auto turn = std::exchange(entry.budget_waiter, 0)) {
         core_.node_budget().stop_waiting(turn);
         entries_.erase(it);

@@ -41,6 +41,7 @@ struct entry_terms {
     rules::contender_terms rules;
     bool fail_over_budget = false; ///< does not wait for the node budget
     bool bytes_reserved = false;   ///< by the caller; the queue returns them to the budget
+    bool uses_path = true;         ///< false: its caller has a path_use of its own
     /// The key that it had when its session expired, so that it keeps its position among the local
     /// contenders; 0: a new contender.
     rules::contender_key rejoin_key = 0;
@@ -110,6 +111,8 @@ private:
     /// Also with locks by path in the directory of a key.
     bool made_by_locks() const { return core_.own_directories().made_by_locks(directory_); }
     std::string_view lock_path() const;
+    error_code begin_use();
+    std::shared_ptr<queue_user> take_user(queue_entry& entry);
     std::shared_ptr<queue_user> erase_entry(rules::contender_key key);
     using rules_driver::carry_out;
     void carry_out(const rules::queue_act::create& a);
@@ -147,7 +150,8 @@ private:
     void on_node_event(const std::string& name, bool deleted);
     void watch_held_node(rules::contender_key key);
 
-    path_use use_; ///< while there are entries
+    path_use use_;          ///< while there are users of the path
+    std::size_t users_ = 0; ///< entries with a user that uses the path
     std::string directory_;
     rules::naming names_;
     std::map<rules::contender_key, queue_entry> entries_;

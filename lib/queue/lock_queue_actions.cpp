@@ -14,11 +14,9 @@ std::string_view lock_queue::lock_path() const {
 }
 
 void lock_queue::after_actions() {
-    if (entries_.empty()) {
-        use_.end();
+    if (entries_.empty())
         if (auto unused = delete_unused_directory())
             core_.dispatcher().submit(lane::urgent, std::move(*unused), [](const auto&) {});
-    }
     if (observers_ == 0) return;
     std::vector<std::shared_ptr<queue_user>> all;
     for (const auto& [key, entry] : entries_)
@@ -83,8 +81,8 @@ void lock_queue::look_for_other_kinds(const std::vector<std::string>& names) {
     core_.trouble(log_code::two_kinds_of_lock,
                   "the lock " + path + " is " + std::string(rules::name_of(*own)) + ", but " +
                       path_of(found->name) + " is of " + std::string(rules::name_of(found->kind)) +
-                      " at the same path: they do not exclude each other. Give one of them "
-                      "another path",
+                      " at the same path: they do not exclude each other, and are granted side by "
+                      "side. Give one of them another path",
                   path);
 }
 
@@ -170,13 +168,12 @@ void lock_queue::watch_held_node(rules::contender_key key) {
 }
 
 void lock_queue::carry_out(const rules::queue_act::give_up& a) {
-    if (const auto user = std::exchange(entries_.at(a.key).user, {})) user->given_up();
+    if (const auto user = take_user(entries_.at(a.key))) user->given_up();
 }
 
 void lock_queue::carry_out(const rules::queue_act::fail& a) {
-    const auto user = std::exchange(entries_.at(a.key).user, {});
-    if (!user) return;
-    user->failed(failure_of(a.reason, a.code));
+    if (const auto user = take_user(entries_.at(a.key)))
+        user->failed(failure_of(a.reason, a.code));
 }
 
 void lock_queue::carry_out(const rules::queue_act::request_revoke& a) {
@@ -194,12 +191,13 @@ void lock_queue::carry_out(const rules::queue_act::downgrade_refused& a) {
 }
 
 void lock_queue::carry_out(const rules::queue_act::lose& a) {
-    if (const auto user = std::exchange(entries_.at(a.key).user, {}))
+    if (const auto user = take_user(entries_.at(a.key)))
         user->lost(a.session_ended ? errc::session_expired : errc::node_deleted);
 }
 
 void lock_queue::carry_out(const rules::queue_act::out& a) {
     const auto it = entries_.find(a.key);
+    take_user(it->second);
     const auto entry = std::move(it->second);
     entries_.erase(it);
     if (entry.lost_create && entry.reserved > 0)

@@ -25,13 +25,26 @@ public:
 
 error_code path_use::begin(std::string_view path, rules::lock_kind kind) {
     if (!path_.empty()) return {};
-    if (const auto other = core_.use<used_paths>().kinds.begin(path, kind))
-        return refused_argument("the lock's path",
-                                "is that of " + std::string(rules::name_of(*other)) +
-                                    " which this client uses: locks of two kinds do not exclude "
-                                    "each other");
-    path_ = path;
+    std::string own(path);
+    const auto other = core_.use<used_paths>().kinds.begin(path, kind);
+    if (other) return refuse(path, kind, *other);
+    path_ = std::move(own);
     return {};
+}
+
+error_code path_use::refuse(std::string_view path, rules::lock_kind kind,
+                            rules::lock_kind other) const {
+    const std::string used_by(rules::name_of(other));
+    core_.trouble(log_code::two_kinds_of_lock,
+                  "the lock " + std::string(path) + " is " + std::string(rules::name_of(kind)) +
+                      ", but this client uses " + used_by +
+                      " at the same path, and they would not exclude each other: the call fails. "
+                      "Give one of them another path",
+                  path);
+    return refused_argument("the lock's path",
+                            "is that of " + used_by +
+                                " which this client uses: locks of two kinds do not exclude each "
+                                "other");
 }
 
 void path_use::end() {

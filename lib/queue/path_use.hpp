@@ -15,6 +15,8 @@ namespace paddock::detail {
 class path_use {
 public:
     explicit path_use(core& client) : core_(client) {}
+    path_use(const path_use&) = delete;
+    path_use& operator=(const path_use&) = delete;
 
     /// No effect if it has begun already.
     error_code begin(std::string_view path, rules::lock_kind kind);
@@ -22,6 +24,8 @@ public:
     void end();
 
 private:
+    error_code refuse(std::string_view path, rules::lock_kind kind, rules::lock_kind other) const;
+
     core& core_;
     std::string path_; ///< empty: it has not begun
 };

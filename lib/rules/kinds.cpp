@@ -48,7 +48,7 @@ std::optional<lock_kind> kinds_in_use::begin(std::string_view path, lock_kind ki
 
 void kinds_in_use::end(std::string_view path) {
     const auto at = uses_.find(path);
-    if (--at->second.count == 0) uses_.erase(at);
+    if (at != uses_.end() && --at->second.count == 0) uses_.erase(at);
 }
 
 std::optional<lock_kind> kind_of(const naming& names) {

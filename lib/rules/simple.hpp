@@ -133,9 +133,9 @@ public:
         return own_node_ && known_blocked() && !callers_.empty() && !callers_.back().reported_stuck;
     }
     stuck_waiters stuck(boot_clock::duration patience);
-    /// Neither callers nor a node.
-    bool idle() const noexcept {
-        return at_ == stage::idle && callers_.empty() && glances_.empty();
+    /// Whether a caller waits for the lock, or has it.
+    bool in_use() const noexcept {
+        return at_ == stage::holding || !callers_.empty() || !glances_.empty();
     }
 
     bool perhaps_leftover() const noexcept {

@@ -58,6 +58,7 @@ void core::stop_pump() noexcept {
     // close() completes open requests from within; their callbacks may use the pump.
     if (pump_) pump_->close();
     pump_.reset();
+    recovery_.reset();
 }
 
 void core::listen(std::weak_ptr<session_listener> listener) {
@@ -107,7 +108,7 @@ void core::on_connected(std::uint64_t) noexcept {
     set_state(client_state::connected);
     sweeper_.on_connected(session_timeout());
     own_directories_.on_connected();
-    on_server_answers();
+    tell_recovery();
     tell_timeout();
     notify([](session_listener& listener) { listener.on_connected(); });
     dispatcher_.start_sending();
@@ -115,6 +116,7 @@ void core::on_connected(std::uint64_t) noexcept {
 
 void core::on_disconnected() noexcept {
     suspended_since_ = env().now();
+    recovery_.reset();
     set_state(client_state::suspended);
     lease_.on_suspended();
     sweeper_.on_suspended();
@@ -129,11 +131,10 @@ void core::on_session_ended(error_code why) noexcept {
         if (self->closed()) return;
         if (why != errc::session_expired) return self->close(why);
         self->trouble(log_code::session_expired,
-                      "the session has expired " +
-                          in_words(self->env().now() - self->suspended_since_) +
-                          " after its connection was lost (session timeout: " +
-                          in_words(self->session_timeout()) +
-                          "): its locks are lost, and the client opens a new one");
+                      "the session has expired: its last answered request was sent " +
+                          in_words(self->env().now() - self->lease_.last_touch()) +
+                          " ago (session timeout: " + in_words(self->session_timeout()) +
+                          "). Its locks are lost, and the client opens a new session");
         self->next_epoch();
     });
 }
@@ -171,6 +172,7 @@ void core::close(error_code why) {
     watches_.close(why);
     nodes_.close();
     young_holds_.clear();
+    recovery_.reset();
     // The nodes in a key's directory, before the directory.
     for (const auto& deletes : sweeper_.unanswered_keyed())
         send_last(deletes);
@@ -208,7 +210,7 @@ void core::give_session_up() {
         if (self->closed() || self->state() != client_state::suspended || !self->scout_) return;
         // The tokens are a matter of safety: this line is never left out.
         self->log().write_now(
-            log_code::session_expired,
+            log_code::data_lost,
             "the servers open new sessions, but have refused this one for longer than its timeout: "
             "their data is older than what it has seen (lost, or restored from a backup). Its "
             "locks are lost, and the client opens a new session. The fencing tokens of new holds "
@@ -253,8 +255,24 @@ void core::on_silence(boot_clock::time_point since) {
     pump_->suspect_server();
 }
 
+void core::tell_over_budget(std::string_view path) noexcept {
+    trouble(log_code::over_budget,
+            "there is no room for a node of the lock " + std::string(path) +
+                ": the nodes of this client's locks use client_budgets::node_path_bytes up. Calls "
+                "wait for releases, or give up. Raise it, or use several clients",
+            path);
+}
+
 void core::on_server_answers() noexcept {
     log().write_recovery("the server " + pump_->server() + " answers", outage_, env().now());
+}
+
+/// A connection that breaks as the ones before it is not the end of the trouble.
+void core::tell_recovery() noexcept {
+    recovery_.reset();
+    if (!pump_->unsteady()) return on_server_answers();
+    recovery_ = env().make_timer();
+    recovery_->arm(env().now() + native::pump::steady_after, [this] { on_server_answers(); });
 }
 
 void core::on_trouble(log_code code, std::string_view what) noexcept {

@@ -112,6 +112,9 @@ public:
     void on_silence(boot_clock::time_point since);
     /// A server answers, perhaps after silence.
     void on_server_answers() noexcept;
+    void tell_recovery() noexcept;
+    /// The budget for nodes has no room for a node of this lock now.
+    void tell_over_budget(std::string_view path) noexcept;
     /// Completes all operations with `why`, then ends the session if there is a connection.
     void close(error_code why) override;
     /// While it closes: sends a request whose answer nobody awaits, if there is a connection.
@@ -190,9 +193,10 @@ private:
     class retry_pauses retry_pauses_;
     std::shared_ptr<native::pump> pump_;
     boot_clock::time_point suspended_since_{};
-    std::unique_ptr<scout> scout_; ///< while the servers refuse the session, after its time
-    bool serve_others_ = false;    ///< the scout has a session
-    int refusals_since_ = 0;       ///< of this session, since then
+    std::unique_ptr<timer> recovery_; ///< until an unsteady connection proves to be steady
+    std::unique_ptr<scout> scout_;    ///< while the servers refuse the session, after its time
+    bool serve_others_ = false;       ///< the scout has a session
+    int refusals_since_ = 0;          ///< of this session, since then
     std::map<std::type_index, std::unique_ptr<session_listener>> services_;
     std::vector<std::weak_ptr<session_listener>> listeners_; ///< besides the services
     std::size_t tidy_listeners_at_ = 64;

@@ -70,6 +70,9 @@ public:
 
     void on_answer(const observed_answer& seen) override;
 
+    /// When the newest of the answered requests was sent.
+    boot_clock::time_point last_touch() const noexcept { return last_touch_; }
+
 private:
     boot_clock::time_point given_up_at() const noexcept;
     void proved(boot_clock::time_point sent, bool by_quorum);

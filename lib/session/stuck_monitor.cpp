@@ -31,8 +31,9 @@ void stuck_monitor::report(const rules::stuck_waiters& found, std::string_view p
                       (found.count == 1 ? " caller has" : " callers have") +
                       " waited for the lock " + std::string(path) + " for more than " +
                       in_words(threshold()) +
-                      " behind a hold of this same client: if the caller itself has that hold, it "
-                      "waits for ever",
+                      " behind a hold of this same client: if the caller itself has that hold, or "
+                      "keeps the guard of a lost one, it waits for ever (only the recursive locks "
+                      "are re-entrant)",
                   path);
 }
 
@@ -49,6 +50,7 @@ void stuck_monitor::tell(const rules::leftover_nodes& nodes, std::string_view pa
         text.append(path).append(" behind the node ").append(node);
         text.append(", which belongs to no session (it is persistent, created ");
         text.append(date_in_words(ctime)).append("): it stays until it is deleted. ");
+        text.append("No lock makes such nodes, but a person or a tool may have. ");
         text.append("If nobody needs it, in zkCli: delete ").append(node);
         core_.trouble(log_code::leftover_node, text, path);
     }

@@ -120,8 +120,10 @@ void sweeper::refused(const std::string& path) {
     job.retry = env_.now() + std::min(pause, longest_refusal);
     arm();
     log_.write(log_code::not_permitted,
-               "not allowed to delete " + path +
-                   ": the access control list of its directory lacks DELETE; still trying",
+               "not allowed to delete " + path + ": the access control list of " +
+                   std::string(rules::parent(path)) +
+                   " lacks DELETE for this client. Nobody else gets that lock until the right is "
+                   "given, or this session ends; still trying",
                env_.now(), rules::parent(path));
     for (auto& tell : std::exchange(job.waiting, {}))
         tell(zk_errc::no_auth);

@@ -60,6 +60,12 @@ std::string_view name_of(log_code code) noexcept {
         return "unsuitable_server";
     case log_code::no_root:
         return "no_root";
+    case log_code::new_server:
+        return "new_server";
+    case log_code::data_lost:
+        return "data_lost";
+    case log_code::over_budget:
+        return "over_budget";
     }
     return "unknown";
 }
@@ -77,6 +83,8 @@ log_level level_of(log_code code) noexcept {
     case log_code::slow_ensemble:
     case log_code::sequence_exhausted:
     case log_code::self_wait:
+    case log_code::new_server:
+    case log_code::over_budget:
         return log_level::warning;
     default:
         return log_level::error;

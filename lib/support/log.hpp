@@ -10,7 +10,7 @@
 
 namespace paddock {
 
-inline constexpr std::size_t log_codes = 21;
+inline constexpr std::size_t log_codes = 24;
 
 log_level level_of(log_code code) noexcept;
 

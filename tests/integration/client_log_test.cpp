@@ -109,7 +109,7 @@ CO_TEST("the log says that an outage is over, and that a session has expired") {
 
     kill_session(shared_server().address(), proxy.last_credentials());
     co_await eventually([&] { return zk.epoch() == 2; });
-    CHECK(count(*log, "the session has expired ") == 1);
+    CHECK(count(*log, "the session has expired: ") == 1);
     CHECK(count(*log, "the server " + proxy.address() + " answers after ") == 1);
     co_await zk.close();
 }

@@ -88,7 +88,7 @@ CO_TEST("a lost leadership cancels the work, and lead() campaigns again; the log
     CHECK_FALSE(t->error());
     CHECK(terms == 2);
     REQUIRE(log.size() == 1);
-    CHECK(log[0].starts_with("the lock " + s.path + " is lost after "));
+    CHECK(log[0].starts_with("the lock " + s.path + " is lost, held for "));
     CHECK(log[0].ends_with(": " + error_code(errc::node_deleted).message()));
 }
 

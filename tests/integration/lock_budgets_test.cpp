@@ -47,6 +47,34 @@ CO_TEST("more locks than the budget has nodes for are all served, with no node t
     co_await s.until_queue(0);
 }
 
+CO_TEST("a lock without room in the budget is in the log") {
+    std::vector<std::string> lines;
+    auto options = few_nodes();
+    options.log = [&lines](const log_record& line) {
+        if (line.code == log_code::over_budget) lines.emplace_back(line.text);
+    };
+    scene s(executor, options, {}, long_name);
+    std::vector<lock_call> all;
+    for (std::size_t i = 0; i < few; ++i)
+        all.push_back(ask(s.lock));
+    co_await granted(all[0]);
+    CHECK(lines.empty());
+    const auto none = ask_now(s.lock);
+    co_await finished(none);
+    CHECK_FALSE(held(none));
+    const auto waits = ask(s.lock);
+    for (auto& one : all) {
+        co_await granted(one);
+        co_await unlocked(one);
+    }
+    co_await granted(waits);
+    REQUIRE(lines.size() == 1);
+    CHECK(lines[0].starts_with("there is no room for a node of the lock " + s.path + ": "));
+    CHECK(lines[0].find("client_budgets::node_path_bytes") != std::string::npos);
+    held(waits) = guard();
+    co_await s.zk.close();
+}
+
 CO_TEST("all locks of a client share the budget, and a caller that leaves gives its part back") {
     scene s(executor, few_nodes(), {}, long_name);
     std::vector<mutex> locks;

@@ -63,7 +63,7 @@ CO_TEST("a hold whose node somebody deletes is in the log: its lock, its time, t
     co_await eventually([&] { return log.count(log_code::lock_lost) == 1; });
     const auto line = log.first(log_code::lock_lost);
     CHECK(line.path == s.path);
-    CHECK(line.text.starts_with("the lock " + s.path + " is lost after "));
+    CHECK(line.text.starts_with("the lock " + s.path + " is lost, held for "));
     CHECK(line.text.ends_with(make_error_code(errc::node_deleted).message()));
     held(a) = guard();
 }
@@ -225,7 +225,8 @@ CO_TEST("a lock that the client has no right to use is in the log, with the righ
     const simple_mutex simple(s.zk, s.path + "/simple");
     const semaphore pool(s.zk, s.path + "/pool", 1);
     std::size_t lines = 0;
-    const auto expect = [&](lock_call call, const std::string& path) -> asio::awaitable<void> {
+    const auto expect = [&](lock_call call, const std::string& path,
+                            const std::string& directories) -> asio::awaitable<void> {
         co_await finished(call);
         CHECK(call->error == zk_errc::no_auth);
         REQUIRE(log.lines().size() == ++lines);
@@ -233,15 +234,16 @@ CO_TEST("a lock that the client has no right to use is in the log, with the righ
         CHECK(log.lines().back().path == path);
         CHECK(log.lines().back().text.starts_with(
             "the ensemble does not authorise this client to use the lock " + path +
-            ": it needs CREATE, DELETE and READ there"));
+            ": it needs CREATE, DELETE and READ in " + directories +
+            " (CREATE in the directory above, if that is missing), and has no credentials "));
     };
-    co_await expect(ask(s.lock), s.path);
+    co_await expect(ask(s.lock), s.path, s.path);
     const auto again = start<guard>([&](auto token) { rw.lock_shared(std::move(token)); });
     co_await finished(again); // the same path: no second line
     co_await expect(start<guard>([&](auto token) { simple.lock(std::move(token)); }),
-                    s.path + "/simple");
+                    s.path + "/simple", s.path);
     co_await expect(start<guard>([&](auto token) { pool.acquire(std::move(token)); }),
-                    s.path + "/pool");
+                    s.path + "/pool", s.path + "/pool/locks and " + s.path + "/pool/leases");
     s.direct.set_acl(s.path, {{4 | 8 | 16, "world", "anyone"}}); // not to read
     const auto unread = ask_now(s.lock);
     co_await finished(unread);

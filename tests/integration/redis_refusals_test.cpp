@@ -82,7 +82,7 @@ CO_TEST("a user who lacks a right gets no lock, and the log says which it is") {
         CHECK_MESSAGE(error == errc::auth_failed, error.message());
         CHECK_MESSAGE(t.log.has("refuses"), t.log.text());
         const auto number = std::to_string(t.own[0].port());
-        CHECK_MESSAGE(t.log.has("the server 127.0.0.1:" + number), t.log.text());
+        CHECK_MESSAGE(t.log.has("the Redis server 127.0.0.1:" + number), t.log.text());
     }
 }
 

@@ -218,7 +218,7 @@ CO_TEST("an event loop that stands still for too long loses the lock, and the lo
     const auto a = ask(t.s->lock);
     co_await granted(a);
     std::this_thread::sleep_for(t.options.ttl + 200ms);
-    co_await eventually([&] { return t.log.has("the lock " + t.s->name + " is lost after "); });
+    co_await eventually([&] { return t.log.has("the lock " + t.s->name + " is lost, held for "); });
     CHECK(t.log.has("the program's event loop stood still for at least "));
     held(a) = guard();
 }

@@ -163,6 +163,7 @@ CO_TEST("a downgrade of any other guard is refused") {
     co_await finished(refused);
     CHECK(refused->error == errc::bad_argument);
     CHECK(refused->error.message() == "guard is not the exclusive hold of a shared_mutex");
+    co_await unlocked(plain);
     const auto reader = s.read();
     co_await granted(reader);
     const auto shared = start([&](auto t) { held(reader).downgrade(std::move(t)); });

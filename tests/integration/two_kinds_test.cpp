@@ -120,6 +120,57 @@ CO_TEST("a lock that waits uses its path, too, until it gives up") {
     co_await granted(ask_for_kind(1, s.zk, s.path));
 }
 
+CO_TEST("a call that was cancelled, or timed out, uses its path no more, whatever is under way") {
+    scene s(executor);
+    co_await s.zk.connect();
+    for (std::size_t kind = 0; kind < 4; ++kind) { // others need the node of a simple_mutex gone
+        CAPTURE(kinds[kind]);
+        const auto path = s.path + '/' + kinds[kind];
+        s.direct.make_path(s.path);
+        s.proxy.hold(direction::down);
+        const auto sent = s.proxy.count(direction::up);
+        const auto waits = ask_for_kind(kind, s.zk, path);
+        co_await eventually([&] { return s.proxy.count(direction::up) > sent; });
+        waits->cancel();
+        co_await finished(waits);
+        const auto other = ask_for_kind(kind == 1 ? 2 : 1, s.zk, path);
+        s.proxy.release(direction::down);
+        co_await granted(other);
+        co_await unlocked(other);
+    }
+}
+
+CO_TEST("a sticky lock that lingers does not refuse other kinds, which end the lingering") {
+    scene s(executor);
+    mutex_options sticky;
+    sticky.linger = 30s;
+    mutex lingers(s.zk, s.path, sticky);
+    auto a = ask(lingers);
+    co_await granted(a);
+    auto refused = ask_for_kind(1, s.zk, s.path);
+    co_await finished(refused);
+    CHECK(refused->error == errc::bad_argument);
+    co_await unlocked(a);
+    co_await s.until_queue(1); // it lingers
+    auto other = ask_for_kind(1, s.zk, s.path);
+    co_await granted(other);
+    co_await unlocked(other);
+}
+
+CO_TEST("a refusal for another kind is in the log, with the path") {
+    const auto log = std::make_shared<std::vector<record>>();
+    scene s(executor, logging(log));
+    const auto holds = ask(s.lock);
+    co_await granted(holds);
+    const auto refused = ask_for_kind(3, s.zk, s.path);
+    co_await finished(refused);
+    CHECK(refused->error == errc::bad_argument);
+    REQUIRE(log->size() == 1);
+    CHECK((*log)[0].path == s.path);
+    CHECK(has((*log)[0].text,
+              "the lock " + s.path + " is a semaphore, but this client uses a mutex"));
+}
+
 CO_TEST("mutexes with names of their own, and other programs' nodes, are no trouble") {
     const auto log = std::make_shared<std::vector<record>>();
     scene s(executor, logging(log));

@@ -160,7 +160,7 @@ has closed' ] || fail "$(cat "$folder/shutdown")"
 
 if [ -x "$programs/log_to_spdlog" ]; then
   said=$("$programs/log_to_spdlog" "$server_address")
-  expect '^error: the lock /locks/logged is lost after .* \[lock_lost\] /locks/logged$' 1 "$said"
+  expect '^error: the lock /locks/logged is lost, held for .* \[lock_lost\] /locks/logged$' 1 "$said"
 fi
 
 # Without SQLite it is not built; configured for tests it must be.

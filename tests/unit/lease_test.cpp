@@ -283,6 +283,6 @@ TEST_CASE("a reconnect shortly before the lease ends is not said to be a stalled
         return std::any_of(s.troubles.begin(), s.troubles.end(),
                            [&](const std::string& line) { return line.find(part) != line.npos; });
     };
-    CHECK(has("the lock /n is lost after "));
+    CHECK(has("the lock /n is lost, held for "));
     CHECK_FALSE(has("stood still"));
 }

@@ -22,6 +22,12 @@ TEST_CASE("the control characters beyond ASCII are escaped, too") {
     CHECK(printable("\xe2\x82\xac") == "\xe2\x82\xac");
 }
 
+TEST_CASE("what breaks, hides or turns the text around it is escaped") {
+    CHECK(printable("a\u2028b") == "a\\xe2\\x80\\xa8b");
+    CHECK(printable("\u202e\u200b\u2066") == "\\xe2\\x80\\xae\\xe2\\x80\\x8b\\xe2\\x81\\xa6");
+    CHECK(printable("\u2027\u2030\u2065") == "\u2027\u2030\u2065");
+}
+
 TEST_CASE("bytes that are not UTF-8 are escaped, and the text behind them stays") {
     CHECK(printable("\xc2") == "\\xc2");
     CHECK(printable("a\xff\xfe b") == "a\\xff\\xfe b");

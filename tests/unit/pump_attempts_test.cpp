@@ -200,8 +200,8 @@ TEST_CASE("a connection that breaks again and again as soon as it is made is sai
     }
     // The first of them had lived for a second.
     REQUIRE(s.user.troubles.size() == 1);
-    CHECK(s.user.troubles[0].starts_with("the connection to 127.0.0.1:1 has broken 5 times in a "
-                                         "row, each time within 1.0 s: perhaps a request"));
+    CHECK(s.user.troubles[0].starts_with("connections to the servers, the last one to 127.0.0.1:1, "
+                                         "have broken 5 times in a row, each within 1.0 s: "));
     s.env.advance(2s);
     s.c->hang_up();
     s.env.advance(400ms);

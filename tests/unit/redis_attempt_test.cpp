@@ -321,7 +321,7 @@ TEST_CASE("an administrator hears of a server that refuses, but not of a lock th
     CHECK(text_of(kind::denied) == "refuses a request: OOM");
     CHECK(text_of(kind::spoilt) == "refuses a request: OOM");
     CHECK(text_of(kind::mismatch).find("other options (OOM)") != std::string::npos);
-    CHECK(text_of(kind::young).find("no lock for 5 ms") != std::string::npos);
+    CHECK(text_of(kind::young).find("no lock for another 5 ms") != std::string::npos);
     CHECK_FALSE(text_of(kind::replica).empty());
     CHECK(text_of(kind::released).find("of a release: OOM") != std::string::npos);
     CHECK(text_of(kind::gone).find("of a release: OOM") != std::string::npos);

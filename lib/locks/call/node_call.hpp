@@ -1,10 +1,10 @@
 #pragma once
 
 #include "client/lock_call.hpp"
+#include "locks/call/missing_rights.hpp"
 #include "session/core.hpp"
 
 #include <paddock/error.hpp>
-#include <paddock/log.hpp>
 
 #include <string>
 #include <string_view>
@@ -27,16 +27,11 @@ protected:
         if (why == zk_errc::no_auth) tell_missing_rights();
         lock_call<core, Result>::complete(why, std::move(result));
     }
+    /// Which rights the call needs, and where.
+    virtual std::string rights() const { return rights_in(lock_path()); }
     void tell_missing_rights() const {
         const std::string path(lock_path());
-        if (path.empty()) return;
-        this->client()->trouble(
-            log_code::not_permitted,
-            "the ensemble does not authorise this client to use the lock " + path +
-                ": it needs CREATE, DELETE and READ there, and CREATE above if the directory is "
-                "missing. Check the access control lists (in zkCli: getAcl) and "
-                "client_options::auth",
-            path);
+        if (!path.empty()) detail::tell_missing_rights(*this->client(), path, rights());
     }
 
 private:

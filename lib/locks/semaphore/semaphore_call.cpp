@@ -97,21 +97,30 @@ void semaphore_call::carry_out(const rules::permit_act::join_queue&) {
     };
     const bool again = std::exchange(joined_, true);
     if ((reservation_ && !again && reservation_->take(bytes)) || all.reserve(bytes))
-        reserved();
-    else if (terms.fail_over_budget || !all.can_fit(bytes))
-        failed(errc::over_budget);
-    else if (immediate())
-        given_up();
-    else if (reservation_)
-        failed(errc::lock_lost);
-    else
-        waiting_ = all.wait(bytes, reserved);
+        return reserved();
+    if (terms.fail_over_budget || !all.can_fit(bytes)) return failed(errc::over_budget);
+    client()->tell_over_budget(lock_path());
+    if (immediate()) return given_up();
+    if (reservation_) return failed(errc::lock_lost);
+    waiting_ = all.wait(bytes, reserved);
 }
 
 entry_terms semaphore_call::terms_in_queue() const {
     auto terms = terms_of(lock_->queue, rules::role::exclusive, immediate());
     terms.rules.passing = true;
     return terms;
+}
+
+std::string semaphore_call::rights() const {
+    const auto& counter = lock_->counter;
+    return rights_in(lock_->queue.directory + " and " + lock_->directory) +
+           (counter.empty() ? "" : ", and READ of its counter " + counter);
+}
+
+/// It creates no more permit nodes, and has none that count.
+void semaphore_call::end_attempts() {
+    settled_ = true;
+    use_.end();
 }
 
 void semaphore_call::join_queue() {
@@ -127,13 +136,13 @@ void semaphore_call::granted(const std::string&, const fencing_token&) {
 }
 
 void semaphore_call::given_up() {
-    settled_ = true;
+    end_attempts();
     fail({});
     report(&rules::permits::excluded);
 }
 
 void semaphore_call::failed(error_code why) {
-    settled_ = true;
+    end_attempts();
     fail(why);
     report(&rules::permits::excluded);
 }
@@ -151,7 +160,7 @@ void semaphore_call::find_holder(handler<void(error_code, std::optional<contende
 }
 
 void semaphore_call::abandoned() {
-    settled_ = true;
+    end_attempts();
     report(&rules::permits::quit);
 }
 
@@ -161,7 +170,7 @@ bool semaphore_call::known_blocked() const {
 }
 
 void semaphore_call::release() {
-    settled_ = true;
+    end_attempts();
     report(&rules::permits::release);
 }
 
@@ -188,7 +197,7 @@ void semaphore_call::on_expired() {
 }
 
 void semaphore_call::on_closed(error_code why) {
-    settled_ = true;
+    end_attempts();
     directory_watch_.reset();
     counter_watch_.reset();
     own_.clear();

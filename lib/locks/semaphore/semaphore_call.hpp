@@ -62,7 +62,9 @@ private:
     void look();
     void saw(free_check& all, error_code why);
     void acquire();
+    std::string rights() const override;
     void join_queue();
+    void end_attempts();
     entry_terms terms_in_queue() const;
 
     const std::string& directory() const noexcept { return lock_->directory; }
@@ -92,7 +94,7 @@ private:
     std::shared_ptr<const semaphore_lock> lock_;
     std::shared_ptr<semaphore_call>
         alive_;    ///< itself, until the rules decide `out`, or the client closes
-    path_use use_; ///< while it is alive
+    path_use use_; ///< while it waits, or has permits
     std::size_t count_;
     std::shared_ptr<reservation> reservation_;
     bool joined_ = false; ///< once at least

@@ -160,12 +160,12 @@ void semaphore_call::carry_out(const rules::permit_act::grant& a) {
 }
 
 void semaphore_call::carry_out(const rules::permit_act::give_up&) {
-    settled_ = true;
+    end_attempts();
     fail({});
 }
 
 void semaphore_call::carry_out(const rules::permit_act::fail& a) {
-    settled_ = true;
+    end_attempts();
     fail(failure_of(a.reason, a.code));
 }
 

@@ -26,6 +26,8 @@ bool simple_call::known_blocked() const { return lock_->known_blocked(); }
 
 std::string_view simple_call::lock_path() const { return lock_->settings().path; }
 
+std::string simple_call::rights() const { return rights_in(lock_->settings().directory); }
+
 void simple_resource::release() { lock_->report(&simple::release, id_); }
 
 void simple_resource::when_deleted(unique_function<void(error_code)> gone) {
@@ -78,7 +80,7 @@ void simple_lock::leave(rules::caller_key key) {
 }
 
 void simple_lock::after_actions() {
-    if (rules_ && rules_->idle()) use_.end();
+    if (rules_ && !rules_->in_use()) use_.end();
 }
 
 void simple_lock::on_closed(error_code why) {
@@ -116,6 +118,7 @@ void simple_lock::carry_out(const rules::simple_act::reserve&) {
     auto& all = core_.node_budget();
     if (!all.can_fit(node_bytes())) return report(&simple::too_large);
     if (all.reserve(node_bytes())) return report(&simple::reserved);
+    core_.tell_over_budget(settings_.path);
     waiting_ = all.wait(node_bytes(), [self = shared_from_this()] {
         self->waiting_ = 0;
         self->report(&simple::reserved);

@@ -46,6 +46,7 @@ private:
     void abandoned() override;
     bool known_blocked() const override;
     std::string_view lock_path() const override;
+    std::string rights() const override;
 
     std::shared_ptr<simple_lock> lock_;
     rules::caller_key key_ = 0; ///< its key in the rules
@@ -119,7 +120,7 @@ private:
     bool of_session(const native::reply& r) const;
     std::size_t node_bytes() const;
 
-    path_use use_; ///< while there are callers, or a node
+    path_use use_; ///< while it is in use
     simple_lock_settings settings_;
     bool started_ = false;
     bool has_children_ = false; ///< the node, when it was last read

@@ -14,6 +14,7 @@ sticky_line::sticky_line(sticky_lines& lines, std::shared_ptr<const fair_lock> l
     , core_(*lock->client)
     , lock_(std::move(lock))
     , queue_(queue_of(*lock_))
+    , use_(core_)
     , rules_(lock_->sticky)
     , stuck_(core_) {
     if (core_.state() != client_state::connected) rules_.suspended();
@@ -64,6 +65,7 @@ void sticky_line::carry_out() {
     // The node was deleted before the watch was set: no event will come of that.
     if (unseen_ && (rules_.idle() || rules_.joining())) watch_->forget();
     if (core_.closed()) return;
+    if (waiters_.empty() && !holder_) use_.end();
     if (rules_.perhaps_stuck() && !stuck_.running()) stuck_.start(stuck_report());
     if (over()) lines_.forget(*this);
 }
@@ -102,6 +104,7 @@ std::shared_ptr<queue_user> sticky_line::take_waiter(waiter_id who) {
 }
 
 void sticky_line::join(waiter_id who, std::shared_ptr<queue_user> user, bool immediate) {
+    if (const auto why = use_.begin(directory(), rules::lock_kind::mutex)) return user->failed(why);
     waiters_.emplace(who, std::move(user));
     report(&rules::sticky::join, who, immediate);
 }
@@ -123,7 +126,9 @@ bool sticky_line::known_blocked() const {
 }
 
 void sticky_line::join_queue(bool immediate) {
-    key_ = queue_->join(shared_from_this(), terms_of(*lock_, rules::role::exclusive, immediate));
+    auto terms = terms_of(*lock_, rules::role::exclusive, immediate);
+    terms.uses_path = false;
+    key_ = queue_->join(shared_from_this(), std::move(terms));
 }
 
 unique_function<void()> sticky_line::stuck_report() {

@@ -2,6 +2,7 @@
 
 #include "locks/fair/fair_lock.hpp"
 #include "queue/lock_queue.hpp"
+#include "queue/path_use.hpp"
 #include "rules/sticky.hpp"
 #include "session/lease.hpp"
 #include "session/rearming_watch.hpp"
@@ -83,6 +84,7 @@ private:
     core& core_;
     const std::shared_ptr<const fair_lock> lock_;
     const std::shared_ptr<lock_queue> queue_;
+    path_use use_; ///< while there are waiters, or a holder: not while the lock lingers
     rules::sticky rules_;
     std::unordered_map<waiter_id, std::shared_ptr<queue_user>> waiters_;
     waiter_id last_id_ = 0;

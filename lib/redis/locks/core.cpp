@@ -43,7 +43,7 @@ struct core::place final : server_listener {
     std::string name() const {
         const bool ipv6 = where.host.find(':') != where.host.npos;
         const auto host = ipv6 ? '[' + where.host + ']' : where.host;
-        return "the server " + host + ':' + std::to_string(where.port);
+        return "the Redis server " + host + ':' + std::to_string(where.port);
     }
 
     void on_clock(time_point sent, std::chrono::microseconds says) override {
@@ -117,9 +117,9 @@ struct core::place final : server_listener {
     void complain_about(const rules::answer& said) {
         const auto complaint = rules::complaint_about(said);
         if (complaint.empty()) return;
-        const bool heals =
-            said.what == rules::answer::kind::young || said.what == rules::answer::kind::refused;
-        const auto code = heals ? log_code::slow_ensemble : log_code::unsuitable_server;
+        const auto code = said.what == rules::answer::kind::young     ? log_code::new_server
+                          : said.what == rules::answer::kind::refused ? log_code::slow_ensemble
+                                                                      : log_code::unsuitable_server;
         tell(code, complaint, complaints);
     }
 
@@ -225,7 +225,7 @@ void core::call(int server, rules::script which, rules::call_words words,
 void core::heard_clock(place& of, time_point sent, std::chrono::microseconds clock) {
     if (!of.clock.stepped(sent, now(), clock)) return;
     of.young_until = now() + deployment_.max_ttl;
-    of.tell(log_code::slow_ensemble,
+    of.tell(log_code::new_server,
             "has a clock that was set: for " + in_words(deployment_.max_ttl) +
                 " (client_options::max_ttl) its votes for new holds do not count; check its time "
                 "synchronisation");

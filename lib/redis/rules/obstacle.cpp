@@ -1,5 +1,7 @@
 #include "redis/rules/obstacle.hpp"
 
+#include "support/log.hpp"
+
 #include <algorithm>
 
 namespace paddock::redis::rules {
@@ -54,10 +56,10 @@ std::string complaint_about(const answer& said) {
                "): all clients of a server must agree (client_options::max_ttl says how to change "
                "it)";
     case kind::young:
-        return "is new, or may have lost its data: it grants no lock for " +
-               std::to_string(said.left.count()) +
-               " ms (client_options::max_ttl; trust_new_servers says how a new server needs no "
-               "wait)";
+        return "is new, or may have lost its data: for safety it grants no lock for another " +
+               in_words(said.left) +
+               " (client_options::max_ttl). Nothing to do but wait; trust_new_servers says how a "
+               "new server needs none";
     case kind::replica:
         return "is no master";
     case kind::released:
