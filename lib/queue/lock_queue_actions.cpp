@@ -172,8 +172,7 @@ void lock_queue::carry_out(const rules::queue_act::give_up& a) {
 }
 
 void lock_queue::carry_out(const rules::queue_act::fail& a) {
-    if (const auto user = take_user(entries_.at(a.key)))
-        user->failed(failure_of(a.reason, a.code));
+    if (const auto user = take_user(entries_.at(a.key))) user->failed(failure_of(a.reason, a.code));
 }
 
 void lock_queue::carry_out(const rules::queue_act::request_revoke& a) {
