@@ -125,7 +125,7 @@ public:
 
     /// Runs a coroutine under the lock, and returns its result:
     ///
-    ///     const auto work = [&]() -> asio::awaitable<int> { … }; // named: see mutex::with()
+    ///     const auto work = [&]() -> asio::awaitable<int> { … }; // named: see lockable::with()
     ///     const int left = co_await guard.run(work);
     ///
     /// When the hold is lost, run() cancels the work (all cancellation

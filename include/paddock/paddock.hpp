@@ -15,6 +15,7 @@
 #include <paddock/lock_all.hpp>
 #include <paddock/lock_family.hpp>
 #include <paddock/lock_request.hpp>
+#include <paddock/lockable.hpp>
 #include <paddock/log.hpp>
 #include <paddock/mutex.hpp>
 #include <paddock/options.hpp>

@@ -43,6 +43,14 @@ struct access {
         return mutex.impl_;
     }
 
+    /// What begins the forms of a lock: see lockable.
+    template <typename Lock>
+    static constexpr auto start_lock = &Lock::start_lock;
+    template <typename Lock>
+    static constexpr auto start_try_lock = &Lock::start_try_lock;
+    template <typename Lock>
+    static constexpr auto start_try_lock_for = &Lock::start_try_lock_for;
+
     template <typename Commit>
     static auto& form_of(Commit& commit) noexcept {
         return commit.form_;

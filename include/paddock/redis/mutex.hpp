@@ -54,7 +54,7 @@ class [[gnu::visibility("default")]] mutex;
 /// that cannot be reached, load their data or have no memory left are not an error: lock() waits
 /// for them, and try_lock() completes with `errc::not_connected`. The log says what servers refuse.
 ///
-/// Everything else: see any_mutex.
+/// Operations: those of any_mutex, all of which lockable describes.
 class mutex : public any_mutex {
 public:
     /// Creates the object; does no I/O. `name` is the lock's key: 1 to 512 bytes, which can be any;
