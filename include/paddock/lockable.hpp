@@ -207,4 +207,122 @@ protected:
     }
 };
 
+/// The forms of a lock that any number of callers can share: those of lockable, for the exclusive
+/// hold of one caller, and the same again for shared holds.
+///
+/// **With g++ 12 choose between the two kinds by `if` and `else`.** It miscompiles
+/// `co_await (write ? m.lock() : m.lock_shared())`, without a warning: the program crashes, or its
+/// heap is damaged.
+///
+/// A caller with a shared guard that takes the same lock exclusively would wait for itself: it
+/// unlocks that guard first, for there is no upgrade.
+///
+/// Executor, lifetime, thread safety of all operations: see lockable.
+template <typename Lock, typename... Leading>
+class shared_lockable : public lockable<Lock, Leading...> {
+public:
+    /// Waits until no exclusive contender is before the caller, and shares the lock with other
+    /// readers.
+    ///
+    /// Completion signature: `void(error_code, guard)`.
+    ///
+    /// Errors, cancellation safety, executor, lifetime, thread safety: as lockable::lock().
+    template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
+    [[nodiscard]] auto lock_shared(Leading... leading, Token&& token = {}) const {
+        return this->initiate(std::forward<Token>(token), detail::access::start_lock_shared<Lock>,
+                              detail::keep(leading)...);
+    }
+
+    /// Shares the lock if no exclusive contender holds it or waits for it; otherwise completes with
+    /// an empty guard.
+    ///
+    /// Everything else: as lockable::try_lock().
+    template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
+    [[nodiscard]] auto try_lock_shared(Leading... leading, Token&& token = {}) const {
+        return this->initiate(std::forward<Token>(token),
+                              detail::access::start_try_lock_shared<Lock>,
+                              detail::keep(leading)...);
+    }
+
+    /// Waits for a shared hold for at most `limit`. With zero or less the operation is a
+    /// try_lock_shared().
+    ///
+    /// Everything else: as lockable::try_lock_for().
+    template <typename Rep, typename Period,
+              asio::completion_token_for<void(error_code, guard)> Token = default_token>
+    [[nodiscard]] auto try_lock_shared_for(Leading... leading,
+                                           const std::chrono::duration<Rep, Period>& limit,
+                                           Token&& token = {}) const {
+        return this->initiate(std::forward<Token>(token),
+                              detail::access::start_try_lock_shared_for<Lock>,
+                              detail::keep(leading)..., detail::limit_of(limit));
+    }
+
+    /// As try_lock_shared_for(), with a point in time of any clock. A later change of that clock's
+    /// time has no effect.
+    template <typename Clock, typename Duration,
+              asio::completion_token_for<void(error_code, guard)> Token = default_token>
+    [[nodiscard]] auto
+    try_lock_shared_until(Leading... leading,
+                          const std::chrono::time_point<Clock, Duration>& deadline,
+                          Token&& token = {}) const {
+        return this->initiate(std::forward<Token>(token),
+                              detail::access::start_try_lock_shared_for<Lock>,
+                              detail::keep(leading)..., detail::until{deadline});
+    }
+
+    /// Waits for a shared hold, runs a coroutine under it, releases it, and waits for the release.
+    ///
+    /// Everything else: as lockable::with(), with the errors of lock_shared().
+    template <typename Work>
+    [[nodiscard]] asio::awaitable<detail::with_result<Work, guard>> with_shared(Leading... leading,
+                                                                                Work work) const {
+        return detail::with<guard>(
+            [copy = this->self(), ... kept = detail::keep(leading)] {
+                return copy.lock_shared(kept...);
+            },
+            std::move(work));
+    }
+
+    /// As with_shared(), if no exclusive contender holds the lock or waits: see try_lock_shared().
+    /// Otherwise as lockable::try_with().
+    template <typename Work>
+    [[nodiscard]] asio::awaitable<detail::try_with_result<Work, guard>>
+    try_with_shared(Leading... leading, Work work) const {
+        return detail::try_with<guard>(
+            [copy = this->self(), ... kept = detail::keep(leading)] {
+                return copy.try_lock_shared(kept...);
+            },
+            std::move(work));
+    }
+
+    /// As try_with_shared(), but waits for at most `limit`: see try_lock_shared_for().
+    template <typename Rep, typename Period, typename Work>
+    [[nodiscard]] asio::awaitable<detail::try_with_result<Work, guard>>
+    try_with_shared_for(Leading... leading, const std::chrono::duration<Rep, Period>& limit,
+                        Work work) const {
+        return detail::try_with<guard>(
+            [copy = this->self(), limit, ... kept = detail::keep(leading)] {
+                return copy.try_lock_shared_for(kept..., limit);
+            },
+            std::move(work));
+    }
+
+    /// As try_with_shared_for(), with a point in time of any clock.
+    template <typename Clock, typename Duration, typename Work>
+    [[nodiscard]] asio::awaitable<detail::try_with_result<Work, guard>>
+    try_with_shared_until(Leading... leading,
+                          const std::chrono::time_point<Clock, Duration>& deadline,
+                          Work work) const {
+        return detail::try_with<guard>(
+            [copy = this->self(), deadline, ... kept = detail::keep(leading)] {
+                return copy.try_lock_shared_until(kept..., deadline);
+            },
+            std::move(work));
+    }
+
+protected:
+    ~shared_lockable() = default; // of a lock
+};
+
 } // namespace paddock

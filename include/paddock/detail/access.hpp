@@ -50,6 +50,12 @@ struct access {
     static constexpr auto start_try_lock = &Lock::start_try_lock;
     template <typename Lock>
     static constexpr auto start_try_lock_for = &Lock::start_try_lock_for;
+    template <typename Lock>
+    static constexpr auto start_lock_shared = &Lock::start_lock_shared;
+    template <typename Lock>
+    static constexpr auto start_try_lock_shared = &Lock::start_try_lock_shared;
+    template <typename Lock>
+    static constexpr auto start_try_lock_shared_for = &Lock::start_try_lock_shared_for;
 
     template <typename Commit>
     static auto& form_of(Commit& commit) noexcept {
