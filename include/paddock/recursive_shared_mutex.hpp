@@ -2,11 +2,11 @@
 
 #include <paddock/client.hpp>
 #include <paddock/contender.hpp>
+#include <paddock/detail/access.hpp>
 #include <paddock/detail/initiate.hpp>
-#include <paddock/detail/time_limit.hpp>
-#include <paddock/detail/with.hpp>
 #include <paddock/error.hpp>
 #include <paddock/guard.hpp>
+#include <paddock/lockable.hpp>
 #include <paddock/options.hpp>
 #include <paddock/recursive_mutex.hpp>
 
@@ -27,10 +27,6 @@ class [[gnu::visibility("default")]] recursive_shared_mutex;
 /// of a shared_mutex do. Node names are those of shared_mutex, so a recursive_shared_mutex, a
 /// shared_mutex and Curator's InterProcessReadWriteLock (which is reentrant as well) exclude each
 /// other at one path.
-///
-/// **With g++ 12 choose between the two kinds by `if` and `else`.** It miscompiles
-/// `co_await (write ? m.lock(me) : m.lock_shared(me))`, without a warning: the program
-/// crashes, or its heap is damaged.
 ///
 /// This object and its copies know what an owner holds. Two recursive_shared_mutex objects that a
 /// program has made separately know nothing of each other: an owner that holds one waits for the
@@ -58,26 +54,31 @@ class [[gnu::visibility("default")]] recursive_shared_mutex;
 /// `errc::would_deadlock`. Once the node is deleted or its session is over, that call queues again,
 /// even if the old guards still exist.
 ///
-/// **For all operations**
+/// **Operations**, each with the owner as its first argument, such as `lock_shared(by)`: lock(),
+/// try_lock(), try_lock_for(), try_lock_until(), with(), try_with(), try_with_for() and
+/// try_with_until() for the exclusive lock, lock_shared(), with_shared() and so on for the shared
+/// one, all of which shared_lockable describes (with a warning for g++ 12); and contenders(),
+/// without an owner.
 ///
-/// Executor: an operation completes on the handler's associated executor, by default on the
-/// client's.
+/// lock() takes the exclusive lock once more if its owner holds it exclusively, lock_shared()
+/// shares the lock once more if its owner holds it in any way; otherwise they wait. Several calls
+/// of one owner that wait at the same time share one position in the queue, and are granted
+/// together: a lock_shared() is part of the contender of a lock() of its owner that waits.
+/// guard::unlock() of a guard that is not the owner's last completes at once, but for the downgrade
+/// above. The contender leaves the queue when no call of the owner waits any more. If only
+/// lock_shared() calls are left, they queue again, at the end, because they need not wait for
+/// readers.
 ///
-/// Lifetime: a program may destroy the recursive_shared_mutex and its client while operations are
-/// pending and guards hold the lock. The operations of a destroyed client complete with
-/// `errc::closed`.
+/// try_lock() and try_lock_shared() take the lock once more where lock() and lock_shared() would,
+/// or take it if it is free. Otherwise the guard is empty, also when the owner itself shares the
+/// lock that it wants exclusively, when another call of the owner waits, or when old guards of the
+/// owner keep its node.
 ///
-/// Thread safety: any thread may call any operation at any time.
-class recursive_shared_mutex {
-    using impl_ptr = std::shared_ptr<detail::recursive_lock>;
-    using handler = detail::handler<void(error_code, guard)>;
-
-    template <typename Start, typename Token, typename... Args>
-    auto initiate(Start start, Token&& token, Args... args) const {
-        return detail::initiate<void(error_code, guard)>(get_executor(), std::forward<Token>(token),
-                                                         start, impl_, args...);
-    }
-
+/// Errors of lock() and lock_shared(): those of mutex, and `errc::would_deadlock` at once when the
+/// owner has guards of a hold that has lapsed or was revoked: unlock them first. Of lock() also
+/// when the owner shares the lock, and when a lock_shared() or try_lock_shared() of the owner is
+/// under way that no lock() has preceded.
+class recursive_shared_mutex : public shared_lockable<recursive_shared_mutex, owner> {
 public:
     /// As the constructor of shared_mutex.
     recursive_shared_mutex(const client& zk, std::string_view path, shared_mutex_options options);
@@ -91,205 +92,6 @@ public:
     /// The client's executor. Never throws; an object that was moved from has none.
     executor_type get_executor() const noexcept;
 
-    /// Takes the exclusive lock once more if `by` holds it exclusively; otherwise waits for it.
-    /// Several calls of one owner that wait at the same time share one position in the queue, and
-    /// are granted together. guard::unlock() of a guard that is not the owner's last completes at
-    /// once, but for the downgrade that the class describes.
-    ///
-    /// Completion signature: `void(error_code, guard)`.
-    ///
-    /// Errors: those of mutex::lock(), and `errc::would_deadlock` at once when the owner shares the
-    /// lock, when a lock_shared() or try_lock_shared() of the owner is under way that no lock() has
-    /// preceded, and when the owner has guards of a hold that has lapsed or was revoked: unlock
-    /// them first.
-    ///
-    /// Cancellation safety: total and terminal. The operation completes with
-    /// `asio::error::operation_aborted` at once. The contender leaves the queue when no call of
-    /// this owner waits any more. If only lock_shared() calls of the owner are left, they queue
-    /// again, at the end, because they need not wait for readers.
-    ///
-    /// Executor, lifetime, thread safety: see the class.
-    template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
-    [[nodiscard]] auto lock(owner by, Token&& token = {}) const {
-        return initiate(&start_lock, std::forward<Token>(token), by);
-    }
-
-    /// Takes the exclusive lock once more if `by` holds it exclusively, or takes it if it is free.
-    /// Otherwise the operation completes with an empty guard, also when the owner itself shares the
-    /// lock, when another call of the owner waits, or when old guards of the owner keep its node.
-    ///
-    /// Completion signature: `void(error_code, guard)`.
-    ///
-    /// Errors: those of mutex::try_lock().
-    ///
-    /// Cancellation safety, executor, lifetime, thread safety: as lock().
-    template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
-    [[nodiscard]] auto try_lock(owner by, Token&& token = {}) const {
-        return initiate(&start_try_lock, std::forward<Token>(token), by);
-    }
-
-    /// As lock(), but waits for at most `limit`, and then completes as mutex::try_lock_for(). With
-    /// zero or less it is a try_lock().
-    ///
-    /// Completion signature: `void(error_code, guard)`.
-    ///
-    /// Errors: those of lock(), and `errc::not_connected`.
-    ///
-    /// Cancellation safety, executor, lifetime, thread safety: as lock().
-    template <typename Rep, typename Period,
-              asio::completion_token_for<void(error_code, guard)> Token = default_token>
-    [[nodiscard]] auto try_lock_for(owner by, const std::chrono::duration<Rep, Period>& limit,
-                                    Token&& token = {}) const {
-        return initiate(&start_try_lock_for, std::forward<Token>(token), by,
-                        detail::limit_of(limit));
-    }
-
-    /// As try_lock_for(), with a point in time of any clock. A later change of that clock's time
-    /// has no effect.
-    template <typename Clock, typename Duration,
-              asio::completion_token_for<void(error_code, guard)> Token = default_token>
-    [[nodiscard]] auto try_lock_until(owner by,
-                                      const std::chrono::time_point<Clock, Duration>& deadline,
-                                      Token&& token = {}) const {
-        return detail::initiate<void(error_code, guard)>(get_executor(), std::forward<Token>(token),
-                                                         &start_try_lock_for, impl_, by,
-                                                         detail::until{deadline});
-    }
-
-    /// Shares the lock once more if `by` holds it in any way; otherwise waits until no exclusive
-    /// contender is before the caller. While a lock() of the same owner waits, the call is part of
-    /// that contender, and both are granted together.
-    ///
-    /// Completion signature: `void(error_code, guard)`.
-    ///
-    /// Errors: those of mutex::lock(), and `errc::would_deadlock` at once when the owner has guards
-    /// of a hold that has lapsed or was revoked: unlock them first.
-    ///
-    /// Cancellation safety, executor, lifetime, thread safety: as lock().
-    template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
-    [[nodiscard]] auto lock_shared(owner by, Token&& token = {}) const {
-        return initiate(&start_lock_shared, std::forward<Token>(token), by);
-    }
-
-    /// Shares the lock once more if `by` holds it in any way, or if no exclusive contender holds it
-    /// or waits for it. Otherwise the operation completes with an empty guard, also when another
-    /// call of the owner waits, or when old guards of the owner keep its node.
-    ///
-    /// Completion signature: `void(error_code, guard)`.
-    ///
-    /// Errors: those of mutex::try_lock().
-    ///
-    /// Cancellation safety, executor, lifetime, thread safety: as lock().
-    template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
-    [[nodiscard]] auto try_lock_shared(owner by, Token&& token = {}) const {
-        return initiate(&start_try_lock_shared, std::forward<Token>(token), by);
-    }
-
-    /// As lock_shared(), but waits for at most `limit`, and then completes as
-    /// mutex::try_lock_for(). With zero or less it is a try_lock_shared().
-    ///
-    /// Completion signature: `void(error_code, guard)`.
-    ///
-    /// Errors: those of lock_shared(), and `errc::not_connected`.
-    ///
-    /// Cancellation safety, executor, lifetime, thread safety: as lock().
-    template <typename Rep, typename Period,
-              asio::completion_token_for<void(error_code, guard)> Token = default_token>
-    [[nodiscard]] auto try_lock_shared_for(owner by,
-                                           const std::chrono::duration<Rep, Period>& limit,
-                                           Token&& token = {}) const {
-        return initiate(&start_try_lock_shared_for, std::forward<Token>(token), by,
-                        detail::limit_of(limit));
-    }
-
-    /// As try_lock_shared_for(), with a point in time of any clock. A later change of that clock's
-    /// time has no effect.
-    template <typename Clock, typename Duration,
-              asio::completion_token_for<void(error_code, guard)> Token = default_token>
-    [[nodiscard]] auto
-    try_lock_shared_until(owner by, const std::chrono::time_point<Clock, Duration>& deadline,
-                          Token&& token = {}) const {
-        return detail::initiate<void(error_code, guard)>(get_executor(), std::forward<Token>(token),
-                                                         &start_try_lock_shared_for, impl_, by,
-                                                         detail::until{deadline});
-    }
-
-    /// Waits for the exclusive lock, runs a coroutine under it, releases it, and waits for the
-    /// release.
-    ///
-    /// Everything else: as mutex::with(), with the errors of lock().
-    template <typename Work>
-    [[nodiscard]] asio::awaitable<detail::with_result<Work, guard>> with(owner by,
-                                                                         Work work) const {
-        return detail::with<guard>([self = *this, by] { return self.lock(by); }, std::move(work));
-    }
-
-    /// As with(), if `by` holds it or it is free: see try_lock(). Otherwise as mutex::try_with().
-    template <typename Work>
-    [[nodiscard]] asio::awaitable<detail::try_with_result<Work, guard>> try_with(owner by,
-                                                                                 Work work) const {
-        return detail::try_with<guard>([self = *this, by] { return self.try_lock(by); },
-                                       std::move(work));
-    }
-
-    /// As try_with(), but waits for at most `limit`: see try_lock_for().
-    template <typename Rep, typename Period, typename Work>
-    [[nodiscard]] asio::awaitable<detail::try_with_result<Work, guard>>
-    try_with_for(owner by, const std::chrono::duration<Rep, Period>& limit, Work work) const {
-        return detail::try_with<guard>(
-            [self = *this, by, limit] { return self.try_lock_for(by, limit); }, std::move(work));
-    }
-
-    /// As try_with_for(), with a point in time of any clock.
-    template <typename Clock, typename Duration, typename Work>
-    [[nodiscard]] asio::awaitable<detail::try_with_result<Work, guard>>
-    try_with_until(owner by, const std::chrono::time_point<Clock, Duration>& deadline,
-                   Work work) const {
-        return detail::try_with<guard>(
-            [self = *this, by, deadline] { return self.try_lock_until(by, deadline); },
-            std::move(work));
-    }
-
-    /// Waits for the shared lock, runs a coroutine under it, releases it, and waits for the
-    /// release.
-    ///
-    /// Everything else: as mutex::with(), with the errors of lock_shared().
-    template <typename Work>
-    [[nodiscard]] asio::awaitable<detail::with_result<Work, guard>> with_shared(owner by,
-                                                                                Work work) const {
-        return detail::with<guard>([self = *this, by] { return self.lock_shared(by); },
-                                   std::move(work));
-    }
-
-    /// As with_shared(), if `by` holds it, or no exclusive contender holds it or waits: see
-    /// try_lock_shared(). Otherwise as mutex::try_with().
-    template <typename Work>
-    [[nodiscard]] asio::awaitable<detail::try_with_result<Work, guard>>
-    try_with_shared(owner by, Work work) const {
-        return detail::try_with<guard>([self = *this, by] { return self.try_lock_shared(by); },
-                                       std::move(work));
-    }
-
-    /// As try_with_shared(), but waits for at most `limit`: see try_lock_shared_for().
-    template <typename Rep, typename Period, typename Work>
-    [[nodiscard]] asio::awaitable<detail::try_with_result<Work, guard>>
-    try_with_shared_for(owner by, const std::chrono::duration<Rep, Period>& limit,
-                        Work work) const {
-        return detail::try_with<guard>(
-            [self = *this, by, limit] { return self.try_lock_shared_for(by, limit); },
-            std::move(work));
-    }
-
-    /// As try_with_shared_for(), with a point in time of any clock.
-    template <typename Clock, typename Duration, typename Work>
-    [[nodiscard]] asio::awaitable<detail::try_with_result<Work, guard>>
-    try_with_shared_until(owner by, const std::chrono::time_point<Clock, Duration>& deadline,
-                          Work work) const {
-        return detail::try_with<guard>(
-            [self = *this, by, deadline] { return self.try_lock_shared_until(by, deadline); },
-            std::move(work));
-    }
-
     /// As mutex::contenders(); contender::shared is true for readers.
     template <
         asio::completion_token_for<void(error_code, std::vector<contender>)> Token = default_token>
@@ -299,6 +101,10 @@ public:
     }
 
 private:
+    friend struct detail::access;
+    using impl_ptr = std::shared_ptr<detail::recursive_lock>;
+    using handler = detail::handler<void(error_code, guard)>;
+
     static void start_lock(handler, impl_ptr, owner);
     static void start_try_lock(handler, impl_ptr, owner);
     static void start_try_lock_for(handler, impl_ptr, owner, std::chrono::nanoseconds);
