@@ -2,11 +2,11 @@
 
 #include <paddock/client.hpp>
 #include <paddock/contender.hpp>
+#include <paddock/detail/access.hpp>
 #include <paddock/detail/initiate.hpp>
-#include <paddock/detail/time_limit.hpp>
-#include <paddock/detail/with.hpp>
 #include <paddock/error.hpp>
 #include <paddock/guard.hpp>
+#include <paddock/lockable.hpp>
 #include <paddock/options.hpp>
 #include <paddock/ticket.hpp>
 
@@ -96,30 +96,13 @@ class [[gnu::visibility("default")]] lock_family;
 /// (`python3 -c 'import uuid; print(uuid.uuid5(uuid.NAMESPACE_URL, "a" * 201).hex)'` prints the
 /// digits of the first of the long ones.)
 ///
-/// **For all operations**
-///
-/// Errors: those of the same operation of mutex, and `errc::bad_argument` for a key that is empty
-/// or has more than 4096 bytes; then the client has sent nothing.
-///
-/// Executor: an operation completes on the handler's associated executor, by default on the
-/// client's.
-///
-/// Lifetime: a program may destroy the lock_family and its client while operations are pending and
-/// guards hold locks. The operations of a destroyed client complete with `errc::closed`.
-///
-/// Thread safety: any thread may call any operation at any time.
-class lock_family {
-    using impl_ptr = std::shared_ptr<const detail::fair_lock>;
-    template <typename Result>
-    using handler = detail::handler<void(error_code, Result)>;
-
-    /// With a copy of the key: a lazy token starts the operation later.
-    template <typename Result, typename Start, typename Token, typename... Args>
-    auto initiate(Start start, Token&& token, std::string_view key, Args... args) const {
-        return detail::initiate<void(error_code, Result)>(
-            get_executor(), std::forward<Token>(token), start, impl_, std::string(key), args...);
-    }
-
+/// **Operations**, each with the key as its first argument, such as `try_lock_for(key, limit)`:
+/// lock(), try_lock(), try_lock_for(), try_lock_until(), with(), try_with(), try_with_for() and
+/// try_with_until(), all of which lockable describes; and enqueue() and contenders(). Errors: those
+/// of the same operation of mutex, and `errc::bad_argument` for a key that is empty or has more
+/// than 4096 bytes; then the client has sent nothing. The locks are not reentrant: work under the
+/// lock of a key that locks the same key again waits for itself.
+class lock_family : public lockable<lock_family, std::string_view> {
 public:
     /// Creates the object; does no I/O. `path` is the directory of the locks' directories, below
     /// the client's root, with at most 311 bytes; the first operation that needs missing parents
@@ -146,108 +129,18 @@ public:
     /// than 4096 bytes, and for an object that was moved from.
     std::string path_of(std::string_view key) const;
 
-    /// Waits for the lock of this key.
-    ///
-    /// Completion signature: `void(error_code, guard)`.
-    ///
-    /// Errors, executor, lifetime, thread safety: see the class.
-    ///
-    /// Cancellation safety: as mutex::lock().
-    template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
-    [[nodiscard]] auto lock(std::string_view key, Token&& token = {}) const {
-        return initiate<guard>(&start_lock, std::forward<Token>(token), key);
-    }
-
-    /// Takes the lock of this key if it is free; otherwise completes with an empty guard.
-    ///
-    /// Completion signature: `void(error_code, guard)`.
-    ///
-    /// Errors, executor, lifetime, thread safety: see the class.
-    ///
-    /// Cancellation safety: as mutex::try_lock().
-    template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
-    [[nodiscard]] auto try_lock(std::string_view key, Token&& token = {}) const {
-        return initiate<guard>(&start_try_lock, std::forward<Token>(token), key);
-    }
-
-    /// Waits for the lock of this key for at most `limit`.
-    ///
-    /// Everything else: as mutex::try_lock_for(); errors: see the class.
-    template <typename Rep, typename Period,
-              asio::completion_token_for<void(error_code, guard)> Token = default_token>
-    [[nodiscard]] auto try_lock_for(std::string_view key,
-                                    const std::chrono::duration<Rep, Period>& limit,
-                                    Token&& token = {}) const {
-        return initiate<guard>(&start_try_lock_for, std::forward<Token>(token), key,
-                               detail::limit_of(limit));
-    }
-
-    /// As try_lock_for(), with a point in time of any clock. A later change of that clock's time
-    /// has no effect.
-    template <typename Clock, typename Duration,
-              asio::completion_token_for<void(error_code, guard)> Token = default_token>
-    [[nodiscard]] auto try_lock_until(std::string_view key,
-                                      const std::chrono::time_point<Clock, Duration>& deadline,
-                                      Token&& token = {}) const {
-        return initiate<guard>(&start_try_lock_for, std::forward<Token>(token), key,
-                               detail::until{deadline});
-    }
-
-    /// Waits for the lock of this key, runs a coroutine under it, releases the lock, and waits
-    /// until the lock's node is deleted: the first choice for most programs.
-    ///
-    ///     const auto work = [&]() -> asio::awaitable<int> { … }; // named: see mutex::with()
-    ///     const int left = co_await orders.with(article, work);
-    ///
-    /// Work that locks the same key again waits for itself: the locks are not recursive.
-    ///
-    /// Everything else: as mutex::with(), with the errors of lock().
-    template <typename Work>
-    [[nodiscard]] asio::awaitable<detail::with_result<Work, guard>> with(std::string_view key,
-                                                                         Work work) const {
-        return detail::with<guard>(
-            [self = *this, key = std::string(key)] { return self.lock(key); }, std::move(work));
-    }
-
-    /// As with(), if the lock of this key is free: see try_lock(). Otherwise as mutex::try_with().
-    template <typename Work>
-    [[nodiscard]] asio::awaitable<detail::try_with_result<Work, guard>>
-    try_with(std::string_view key, Work work) const {
-        return detail::try_with<guard>(
-            [self = *this, key = std::string(key)] { return self.try_lock(key); }, std::move(work));
-    }
-
-    /// As try_with(), but waits for at most `limit`: see try_lock_for().
-    template <typename Rep, typename Period, typename Work>
-    [[nodiscard]] asio::awaitable<detail::try_with_result<Work, guard>>
-    try_with_for(std::string_view key, const std::chrono::duration<Rep, Period>& limit,
-                 Work work) const {
-        return detail::try_with<guard>(
-            [self = *this, key = std::string(key), limit] { return self.try_lock_for(key, limit); },
-            std::move(work));
-    }
-
-    /// As try_with_for(), with a point in time of any clock.
-    template <typename Clock, typename Duration, typename Work>
-    [[nodiscard]] asio::awaitable<detail::try_with_result<Work, guard>>
-    try_with_until(std::string_view key, const std::chrono::time_point<Clock, Duration>& deadline,
-                   Work work) const {
-        return detail::try_with<guard>([self = *this, key = std::string(key),
-                                        deadline] { return self.try_lock_until(key, deadline); },
-                                       std::move(work));
-    }
-
     /// Joins the queue of this key, and completes as soon as the client knows the contender's
     /// position, before the lock is free: see ticket.
     ///
     /// Completion signature: `void(error_code, ticket)`.
     ///
-    /// Errors, executor, lifetime, thread safety: see the class.
+    /// Errors: see the class. Executor, lifetime, thread safety: see lockable.
     ///
     /// Cancellation safety: as mutex::enqueue().
     template <asio::completion_token_for<void(error_code, ticket)> Token = default_token>
     [[nodiscard]] auto enqueue(std::string_view key, Token&& token = {}) const {
-        return initiate<ticket>(&start_enqueue, std::forward<Token>(token), key);
+        return detail::initiate<void(error_code, ticket)>(
+            get_executor(), std::forward<Token>(token), &start_enqueue, impl_, std::string(key));
     }
 
     /// Lists the contenders for the lock of this key, as mutex::contenders() does. A key that has
@@ -255,17 +148,21 @@ public:
     ///
     /// Completion signature: `void(error_code, std::vector<contender>)`.
     ///
-    /// Errors, executor, lifetime, thread safety: see the class.
+    /// Errors: see the class. Executor, lifetime, thread safety: see lockable.
     ///
     /// Cancellation safety: total and terminal.
     template <
         asio::completion_token_for<void(error_code, std::vector<contender>)> Token = default_token>
     [[nodiscard]] auto contenders(std::string_view key, Token&& token = {}) const {
-        return initiate<std::vector<contender>>(&start_contenders, std::forward<Token>(token), key);
+        return detail::initiate<void(error_code, std::vector<contender>)>(
+            get_executor(), std::forward<Token>(token), &start_contenders, impl_, std::string(key));
     }
 
 private:
     friend struct detail::access;
+    using impl_ptr = std::shared_ptr<const detail::fair_lock>;
+    template <typename Result>
+    using handler = detail::handler<void(error_code, Result)>;
 
     static void start_lock(handler<guard>, impl_ptr, std::string key);
     static void start_try_lock(handler<guard>, impl_ptr, std::string key);
