@@ -29,15 +29,10 @@ class [[gnu::visibility("default")]] election;
 /// hold; then the next in order leads. Node names and data are those of Curator's LeaderLatch,
 /// which takes part in the same election.
 ///
-/// **For all operations**
+/// **Operations**: campaign(), try_campaign(), try_campaign_for() and try_campaign_until() for the
+/// lock(), try_lock() and so on of a lock; lead(); and those that follow the leadership.
 ///
-/// Executor: an operation completes on the handler's associated executor, by default on the
-/// client's.
-///
-/// Lifetime: a program may destroy the election and its client while operations are pending and
-/// guards hold the leadership. The operations of a destroyed client complete with `errc::closed`.
-///
-/// Thread safety: any thread may call any operation at any time.
+/// Executor, lifetime, thread safety of all operations: see lockable.
 class election {
 public:
     /// Creates the object; does no I/O. `path` is the election's directory, below the client's
@@ -62,7 +57,8 @@ public:
     ///
     /// Completion signature: `void(error_code, guard)`.
     ///
-    /// Errors and cancellation safety: as mutex::lock(). A cancelled candidate leaves the election.
+    /// Errors: those of mutex::lock(). Cancellation safety: as lockable::lock(). A cancelled
+    /// candidate leaves the election.
     ///
     /// Executor, lifetime, thread safety: see the class.
     template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
@@ -74,7 +70,7 @@ public:
     /// Takes the leadership if there is no other participant; otherwise completes with an empty
     /// guard.
     ///
-    /// Everything else: as mutex::try_lock().
+    /// Everything else: as lockable::try_lock().
     template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
     [[nodiscard]] auto try_campaign(Token&& token = {}) const {
         return detail::initiate<void(error_code, guard)>(get_executor(), std::forward<Token>(token),
@@ -83,7 +79,7 @@ public:
 
     /// Waits for leadership for at most `limit`.
     ///
-    /// Everything else: as mutex::try_lock_for().
+    /// Everything else: as lockable::try_lock_for().
     template <typename Rep, typename Period,
               asio::completion_token_for<void(error_code, guard)> Token = default_token>
     [[nodiscard]] auto try_campaign_for(const std::chrono::duration<Rep, Period>& limit,
@@ -108,7 +104,7 @@ public:
     /// waits until its node is deleted, and campaigns again.
     ///
     ///     const auto work = [&](paddock::guard& leadership) -> asio::awaitable<void> { … };
-    ///     co_await votes.lead(work); // named: see mutex::with()
+    ///     co_await votes.lead(work); // named: see lockable::with()
     ///
     /// It ends when `work` returns `after_term::stop`, when it is cancelled, or when campaign()
     /// fails; work that returns nothing, or `after_term::campaign`, leads again. When the

@@ -168,7 +168,7 @@ using plan_ptr = std::shared_ptr<const lock_all_plan>;
 /// Executor: the handler's associated executor, by default that of the client whose lock is the
 /// first to be taken.
 ///
-/// Lifetime and thread safety: as mutex::lock().
+/// Lifetime and thread safety: see lockable.
 template <asio::completion_token_for<void(error_code, guard_set)> Token = default_token>
 [[nodiscard]] auto lock_all(const lock_requests& locks, Token&& token = {}) {
     auto plan = detail::plan_lock_all(locks);
@@ -178,8 +178,8 @@ template <asio::completion_token_for<void(error_code, guard_set)> Token = defaul
 }
 
 /// As lock_all(), but waits for at most `limit` for all locks together. Then it completes with an
-/// empty set or with `errc::not_connected`, by the rule of mutex::try_lock_for() for the lock that
-/// it waits for. With zero or less it is a try_lock_all().
+/// empty set or with `errc::not_connected`, by the rule of lockable::try_lock_for() for the lock
+/// that it waits for. With zero or less it is a try_lock_all().
 ///
 /// Completion signature: `void(error_code, guard_set)`.
 ///
@@ -230,7 +230,7 @@ template <asio::completion_token_for<void(error_code, guard_set)> Token = defaul
 ///
 /// Errors: those of lock_all(), when with_all() is awaited, and those of guard::run().
 ///
-/// Everything else: as mutex::with().
+/// Everything else: as lockable::with().
 template <typename Work>
 [[nodiscard]] asio::awaitable<detail::with_result<Work, guard_set>> with_all(lock_requests locks,
                                                                              Work work) {
@@ -238,7 +238,8 @@ template <typename Work>
                                    std::move(work));
 }
 
-/// As with_all(), if all of the locks are free: see try_lock_all(). Otherwise as mutex::try_with().
+/// As with_all(), if all of the locks are free: see try_lock_all(). Otherwise as
+/// lockable::try_with().
 template <typename Work>
 [[nodiscard]] asio::awaitable<detail::try_with_result<Work, guard_set>>
 try_with_all(lock_requests locks, Work work) {

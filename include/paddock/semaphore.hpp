@@ -1,13 +1,13 @@
 #pragma once
 
 #include <paddock/client.hpp>
+#include <paddock/contender.hpp>
 #include <paddock/detail/access.hpp>
 #include <paddock/detail/initiate.hpp>
 #include <paddock/detail/time_limit.hpp>
 #include <paddock/detail/with.hpp>
 #include <paddock/error.hpp>
 #include <paddock/guard.hpp>
-#include <paddock/mutex.hpp>
 #include <paddock/options.hpp>
 #include <paddock/ticket.hpp>
 
@@ -48,15 +48,12 @@ class [[gnu::visibility("default")]] semaphore;
 /// one of its permit nodes is deleted. The holds of one semaphore overlap, so there is no order in
 /// which a fencing token could grow: guard::fencing_token() is zero.
 ///
-/// **For all operations**
+/// **Operations**: acquire(), try_acquire(), try_acquire_for() and try_acquire_until() for the
+/// lock(), try_lock() and so on of a lock, with(), try_with(), try_with_for() and try_with_until(),
+/// all of them for one permit or with the number of permits as their first argument; and enqueue(),
+/// set_permits() and state().
 ///
-/// Executor: an operation completes on the handler's associated executor, by default on the
-/// client's.
-///
-/// Lifetime: a program may destroy the semaphore and its client while operations are pending and
-/// guards hold permits. The operations of a destroyed client complete with `errc::closed`.
-///
-/// Thread safety: any thread may call any operation at any time.
+/// Executor, lifetime, thread safety of all operations: see lockable.
 class semaphore {
 public:
     /// Creates the object; does no I/O. The semaphore uses the nodes `locks` and `leases` below
@@ -89,9 +86,7 @@ public:
     /// `errc::closed`; `errc::auth_failed`; `errc::bad_argument` while this client uses a lock of
     /// another kind at the path.
     ///
-    /// Cancellation safety: total and terminal. The operation completes with
-    /// `asio::error::operation_aborted` at once, and the client deletes the contender's nodes in
-    /// the background. If the grant came first, the operation delivers the guard.
+    /// Cancellation safety: as lockable::lock().
     ///
     /// Executor, lifetime, thread safety: see the class.
     template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
@@ -136,10 +131,8 @@ public:
         return try_acquire(1, std::forward<Token>(token));
     }
 
-    /// Waits for the permits for at most `limit`. Then the operation completes with an empty guard
-    /// and none of the permits if the client is connected, or if it saw that the permits were not
-    /// free and its lease has not lapsed since; otherwise with `errc::not_connected`. The limit
-    /// includes connecting, retries and waiting. With zero or less the operation is a
+    /// Waits for the permits for at most `limit`. Then the operation completes as
+    /// lockable::try_lock_for() does, without any of the permits. With zero or less it is a
     /// try_acquire().
     ///
     /// Completion signature: `void(error_code, guard)`.
@@ -208,7 +201,7 @@ public:
     /// Waits for `count` permits, runs a coroutine while it holds them, releases them, and waits
     /// for the release.
     ///
-    /// Everything else: as mutex::with(), with the errors of acquire().
+    /// Everything else: as lockable::with(), with the errors of acquire().
     template <typename Work>
     [[nodiscard]] asio::awaitable<detail::with_result<Work, guard>> with(std::int32_t count,
                                                                          Work work) const {
@@ -221,7 +214,7 @@ public:
         return with(1, std::move(work));
     }
 
-    /// As with(), if the permits are free: see try_acquire(). Otherwise as mutex::try_with().
+    /// As with(), if the permits are free: see try_acquire(). Otherwise as lockable::try_with().
     template <typename Work>
     [[nodiscard]] asio::awaitable<detail::try_with_result<Work, guard>> try_with(std::int32_t count,
                                                                                  Work work) const {
