@@ -25,6 +25,11 @@ asio::awaitable<void> report(paddock::mutex& mutex) {
 }
 //]
 
+// Any lock has these forms: a mutex, a shared_mutex, a redis::mutex, …
+asio::awaitable<void> try_once(const paddock::async_lockable auto& lock) {
+    if (paddock::guard second = co_await lock.try_lock(); !second) std::cout << "it is taken\n";
+}
+
 asio::awaitable<void> work(std::string servers) {
     const auto executor = co_await asio::this_coro::executor;
     paddock::client zk(executor, servers);
@@ -33,7 +38,7 @@ asio::awaitable<void> work(std::string servers) {
     paddock::guard guard = co_await mutex.lock();
 
     // Once, without waiting; nothing is written when the lock is taken.
-    if (paddock::guard second = co_await same.try_lock(); !second) std::cout << "it is taken\n";
+    co_await try_once(same);
 
     // For a while. The limit bounds connecting and retries too.
     if (paddock::guard second = co_await same.try_lock_for(50ms); !second)

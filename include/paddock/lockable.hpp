@@ -11,6 +11,7 @@
 #include <boost/asio/awaitable.hpp>
 
 #include <chrono>
+#include <concepts>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -323,6 +324,31 @@ public:
 
 protected:
     ~shared_lockable() = default; // of a lock
+};
+
+/// A lock, for functions that take one of any class: those of this library, and those that a
+/// program has written, such as a fake for its tests.
+///
+///     asio::awaitable<void> print(const paddock::async_lockable auto& printer, std::string page);
+///
+/// The leading arguments of the operations are those of the concept, as in
+/// `const paddock::async_lockable<std::string_view> auto& family` and
+/// `async_lockable<recursive_mutex, owner>`. It asks for the forms of an exclusive hold, with their
+/// default token. A function that is no template can take an any_mutex.
+template <typename Lock, typename... Leading>
+concept async_lockable = requires(const Lock& lock, asio::awaitable<void> (*work)(),
+                                  std::chrono::nanoseconds limit,
+                                  std::chrono::steady_clock::time_point deadline,
+                                  Leading... leading) {
+    { lock.get_executor() } -> std::convertible_to<asio::any_io_executor>;
+    { lock.lock(leading...) } -> std::same_as<asio::awaitable<guard>>;
+    { lock.try_lock(leading...) } -> std::same_as<asio::awaitable<guard>>;
+    { lock.try_lock_for(leading..., limit) } -> std::same_as<asio::awaitable<guard>>;
+    { lock.try_lock_until(leading..., deadline) } -> std::same_as<asio::awaitable<guard>>;
+    { lock.with(leading..., work) } -> std::same_as<asio::awaitable<void>>;
+    { lock.try_with(leading..., work) } -> std::same_as<asio::awaitable<bool>>;
+    { lock.try_with_for(leading..., limit, work) } -> std::same_as<asio::awaitable<bool>>;
+    { lock.try_with_until(leading..., deadline, work) } -> std::same_as<asio::awaitable<bool>>;
 };
 
 } // namespace paddock

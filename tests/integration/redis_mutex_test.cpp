@@ -10,6 +10,7 @@
 
 #include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 using namespace paddock;
@@ -17,7 +18,11 @@ using namespace paddock::test;
 
 namespace {
 constexpr std::array<std::size_t, 2> sizes{1, 3}; ///< the numbers of servers
-}
+
+static_assert(async_lockable<redis::mutex>);
+static_assert(async_lockable<redis::lock_family, std::string_view>);
+static_assert(!async_lockable<redis::lock_family>);
+} // namespace
 
 CO_TEST("a free lock is taken, and its key is gone after unlock") {
     for (const auto& round : test.each(sizes)) {

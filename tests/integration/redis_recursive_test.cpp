@@ -15,6 +15,9 @@ namespace {
 
 using paddock::test::ask_now;
 
+static_assert(async_lockable<redis::recursive_mutex, owner>);
+static_assert(!async_lockable<redis::recursive_mutex>);
+
 lock_call ask(const redis::recursive_mutex& m, owner by) {
     return start<guard>([&](auto token) { m.lock(by, std::move(token)); });
 }
