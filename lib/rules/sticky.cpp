@@ -18,7 +18,7 @@ void sticky::join(waiter_id who, bool immediate) {
     if (immediate) ++immediate_;
     if (at_ == stage::idle) join_for_waiters();
     look_if_wanted();
-    settle();
+    decide();
 }
 
 void sticky::leave(waiter_id who) {
@@ -31,7 +31,7 @@ void sticky::leave(waiter_id who) {
         at_ = stage::idle;
         add(kind::quit);
     }
-    settle();
+    decide();
     keep_lingering(); // perhaps it was kept for that waiter
 }
 
@@ -41,7 +41,7 @@ void sticky::released(bool passable) {
     given_back_ = given_back_ || !passable;
     if (count_ == 0) last_linger_ = now_ + lingers_per_node * terms_.linger;
     until_ = std::min(now_ + terms_.linger, last_linger_);
-    settle();
+    decide();
     if (at_ != stage::free) return;
     kept_ = true;
     actions_.push_back({.what = kind::keep, .until = until_});
@@ -83,7 +83,7 @@ void sticky::lost(bool fail) {
 
 void sticky::revoke_requested() {
     given_back_ = true;
-    settle();
+    decide();
 }
 
 void sticky::end_lingering() {
@@ -100,16 +100,16 @@ void sticky::suspended() {
     connected_ = false;
     sight_ = sight::none;
     if (at_ == stage::free) dismiss_immediate(kind::fail);
-    settle();
+    decide();
 }
 
 void sticky::lapsed() {
     given_back_ = true;
-    settle();
+    decide();
 }
 
 void sticky::tick() {
-    settle();
+    decide();
     keep_lingering();
 }
 
@@ -131,7 +131,7 @@ void sticky::listed(listing what) {
     // Others come faster than the listings: they must not wait for a moment without them.
     if (again && at_ == stage::free) return give_up_node();
     look_if_wanted();
-    settle();
+    decide();
 }
 
 void sticky::children_changed() {
@@ -151,7 +151,7 @@ stuck_waiters sticky::stuck(boot_clock::duration patience) {
 }
 
 /// A free lock goes to the next waiter, stays free, or its node is given up.
-void sticky::settle() {
+void sticky::decide() {
     if (at_ != stage::free) return;
     const bool spent = given_back_ || !connected_ || !fit_ || sight_ == sight::failed;
     if (spent || handed_on_enough() || room_ == room::wanted) return give_up_node();

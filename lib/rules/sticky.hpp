@@ -97,7 +97,7 @@ public:
     void suspended();
     /// The lease has lapsed while the lock was free.
     void lapsed();
-    void look_at_room() { settle(); }
+    void look_at_room() { decide(); }
     void tick();
 
     /// The answer to `watch`.
@@ -150,7 +150,7 @@ private:
 
     using kind = action::kind;
     void add(kind what, waiter_id who = 0) { actions_.push_back({.what = what, .who = who}); }
-    void settle();
+    void decide();
     bool handed_on_enough() const noexcept;
     void keep_lingering();
     bool may_linger() const noexcept;

@@ -74,43 +74,52 @@ void sweeper::answered(const std::string& path, const native::reply& reply) {
     if (it == removals_.end()) return;
     auto& job = it->second;
     job.under_way = false;
-    const bool missing = static_cast<zk_errc>(reply.rc) == zk_errc::no_node;
-    if (missing && !job.repeated) job.gone_before = true;
-    if (missing && job.with_directory)
-        directories_.left(rules::parent(path), rules::made_here::perhaps);
-    if (missing && reply.refused_step == 1) {
-        job.with.clear(); // an administrator has deleted the lock's node
-        return send(path);
-    }
-    const auto result = rules::judge(rules::request_kind::remove, reply.rc);
-    if (job.with_directory && result != rules::outcome::done && rules::agreed(reply.rc)) {
-        leave_directory(path, reply.rc);
-        return send(path);
-    }
-    switch (result) {
-    case rules::outcome::done: {
-        auto gone = std::move(job);
-        removals_.erase(it);
-        claims_.release(gone.id);
-        nodes_.release(gone.bytes);
-        for (auto& tell : gone.waiting)
-            tell(gone.gone_before ? errc::node_deleted : error_code());
-        break;
-    }
+    if (static_cast<zk_errc>(reply.rc) == zk_errc::no_node) found_missing(path, job);
+    if (deletes_less(path, job, reply)) return send(path);
+    switch (rules::judge(rules::request_kind::remove, reply.rc)) {
+    case rules::outcome::done:
+        return deleted(path);
     case rules::outcome::rarely:
-        refused(path);
-        break;
+        return refused(path);
     case rules::outcome::lost: // on_connected() sends it again
         job.repeated = true;
-        break;
+        return;
     case rules::outcome::not_sent: // likewise
-        if (!connected_) break;
+        if (!connected_) return;
         [[fallthrough]];
     default:
         job.retry = env_.now() + soon;
-        arm();
-        break;
+        return arm();
     }
+}
+
+/// If no answer was lost another client has deleted the node.
+void sweeper::found_missing(const std::string& path, removal& job) {
+    if (!job.repeated) job.gone_before = true;
+    if (job.with_directory) directories_.left(rules::parent(path), rules::made_here::perhaps);
+}
+
+/// Whether a node that stands beside the own one in the multi was the obstacle: it leaves that out.
+bool sweeper::deletes_less(const std::string& path, removal& job, const native::reply& reply) {
+    if (static_cast<zk_errc>(reply.rc) == zk_errc::no_node && reply.refused_step == 1) {
+        job.with.clear(); // an administrator has deleted the lock's node
+        return true;
+    }
+    const auto result = rules::judge(rules::request_kind::remove, reply.rc);
+    if (!job.with_directory || result == rules::outcome::done || !rules::agreed(reply.rc))
+        return false;
+    leave_directory(path, reply.rc);
+    return true;
+}
+
+void sweeper::deleted(const std::string& path) {
+    const auto it = removals_.find(path);
+    auto gone = std::move(it->second);
+    removals_.erase(it);
+    claims_.release(gone.id);
+    nodes_.release(gone.bytes);
+    for (auto& tell : gone.waiting)
+        tell(gone.gone_before ? errc::node_deleted : error_code());
 }
 
 /// An administrator can give the right back, so the delete goes on, but nobody waits for it.

@@ -94,6 +94,9 @@ private:
     void add(const std::string& path, removal job);
     void send(const std::string& path);
     void answered(const std::string& path, const native::reply& reply);
+    void found_missing(const std::string& path, removal& job);
+    bool deletes_less(const std::string& path, removal& job, const native::reply& reply);
+    void deleted(const std::string& path);
     void refused(const std::string& path);
     void leave_directory(const std::string& path, int code);
     void search(const std::string& directory);

@@ -24,7 +24,7 @@ void watch_latch::enter_table(const std::string& path, watch_kind kind) {
     waiter_ = core_->watches().add(
         path, kind,
         [weak = weak_from_this()](error_code why, watch_event what) {
-            if (const auto self = weak.lock()) self->settle(why, what);
+            if (const auto self = weak.lock()) self->end_with(why, what);
         },
         watch_table::unarmed::outlives_session);
 }
@@ -33,7 +33,7 @@ void watch_latch::armed() { core_->watches().armed(path_, waiter_); }
 
 void watch_latch::read_failed(error_code why) {
     core_->watches().drop(path_, waiter_);
-    settle(why, watch_event{});
+    end_with(why, watch_event{});
 }
 
 void watch_latch::read_refused(error_code why) {
@@ -41,7 +41,7 @@ void watch_latch::read_refused(error_code why) {
     read_failed(why);
 }
 
-void watch_latch::settle(error_code why, watch_event what) {
+void watch_latch::end_with(error_code why, watch_event what) {
     if (outcome_) return;
     outcome_.emplace(why, what);
     happened_.store(true, std::memory_order_release);
@@ -50,7 +50,7 @@ void watch_latch::settle(error_code why, watch_event what) {
 
 void watch_latch::take(session_call_ptr<watch_event> call) {
     stop_waiting();
-    if (core_->closed() && !outcome_) settle(core_->close_reason(), watch_event{});
+    if (core_->closed() && !outcome_) end_with(core_->close_reason(), watch_event{});
     if (outcome_) return call->complete(outcome_->first, outcome_->second);
     call_ = std::move(call);
     if (waiter_ == 0) enter_table({}, watch_kind::data);

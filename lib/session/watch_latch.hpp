@@ -38,7 +38,7 @@ public:
     void disarm();
 
 private:
-    void settle(error_code why, watch_event what);
+    void end_with(error_code why, watch_event what);
     void enter_table(const std::string& path, watch_kind kind);
 
     std::shared_ptr<core> core_;

@@ -76,9 +76,9 @@ void lock_line::leave(const line_call& call) {
     if (stage_ == stage::attempting) return give_up();
     if (stage_ == stage::yielding) return; // to the end, or the next call would come first
     if (stage_ == stage::queued) core_.attempts().stop_waiting(turn_);
-    if (timer_) timer_->cancel(); // settle() may leave it as it is
+    if (timer_) timer_->cancel(); // rest_if_unused() may leave it as it is
     stage_ = stage::idle;
-    settle();
+    rest_if_unused();
 }
 
 bool lock_line::may_be_taken() const {
@@ -88,7 +88,7 @@ bool lock_line::may_be_taken() const {
 }
 
 void lock_line::proceed() {
-    if (calls_.empty()) return settle();
+    if (calls_.empty()) return rest_if_unused();
     const auto own = holder_.lock();
     if (stage_ != stage::idle || (own && own->holds())) return;
     if (core_.attempts().reserve(1)) return attempt_now();
@@ -241,14 +241,14 @@ void lock_line::refused() {
     grants_in_a_row_ = 0;
     const auto plan = pace_.after(*attempt_, core_.round_trip(), hears(), core_.env().random());
     one_first_next_ = plan.one_first;
-    if (calls_.empty()) return settle(); // given up: what has no answer yet is no obstacle
+    if (calls_.empty()) return rest_if_unused(); // given up: what has no answer yet is no obstacle
     obstacle_ = core_.obstacle_in(attempt_->refusals());
     complain_about_spoilt_keys();
     if (const auto why = error_of(*obstacle_)) return fail_all(why);
     if (calls_.begin()->second->immediate()) {
         const auto call = calls_.extract(calls_.begin()).mapped();
         call->finish(call->why_not_in_time(), guard());
-        if (calls_.empty()) return settle();
+        if (calls_.empty()) return rest_if_unused();
     }
     listen();
     if (obstacle_ == rules::obstacle::servers && !core_.connected()) {
@@ -273,7 +273,7 @@ void lock_line::fail_calls(error_code why) {
 
 void lock_line::fail_all(error_code why) {
     fail_calls(why);
-    settle();
+    rest_if_unused();
 }
 
 bool lock_line::pass_on(const key_holder& released) {
@@ -290,7 +290,7 @@ bool lock_line::pass_on(const key_holder& released) {
 
 void lock_line::hold_ended(const key_holder& of) {
     std::erase_if(lost_, [&](const auto& one) { return one.expired() || one.lock().get() == &of; });
-    if (holder_.lock().get() != &of) return settle();
+    if (holder_.lock().get() != &of) return rest_if_unused();
     if (of.has_lost_guards()) lost_.push_back(holder_);
     holder_.reset();
     const bool many = !calls_.empty() && ++grants_in_a_row_ >= most_grants_in_a_row;
@@ -318,7 +318,7 @@ void lock_line::release_ended(std::int64_t listeners) {
     const bool news = others_listen_ && !knew;
     const auto rest = news && may_yield ? rest_for_others() : boot_clock::duration();
     if (rest > boot_clock::duration::zero()) sleep(rest, stage::yielding);
-    settle();
+    rest_if_unused();
 }
 
 /// How long the clients that listen may ask first.
@@ -332,7 +332,7 @@ void lock_line::listen() {
 }
 
 /// Without a call and a hold the line is of no use.
-void lock_line::settle() {
+void lock_line::rest_if_unused() {
     const auto own = holder_.lock();
     if (!calls_.empty() || stage_ != stage::idle || (own && own->holds()) || !lost_.empty() ||
         releases_ > 0)
@@ -346,7 +346,7 @@ void lock_line::on_unused() {
     if (std::exchange(listens_, false)) core_.stop_listening(keys_);
     subscribed_.assign(subscribed_.size(), false);
     others_listen_ = false;
-    settle();
+    rest_if_unused();
 }
 
 void lock_line::close(error_code why) {

@@ -94,7 +94,7 @@ private:
     void race();
     bool released_meanwhile() const;
     void listen();
-    void settle();
+    void rest_if_unused();
     void arm(boot_clock::duration time, void (lock_line::*what)());
     bool hears() const;
     boot_clock::duration patience() const;
