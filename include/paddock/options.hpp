@@ -109,9 +109,10 @@ struct client_options {
     /// answer, and that they answer again, after how long; a session that has expired; each hold
     /// that was lost (of many at once the first three, and how many others); an event loop that
     /// stood still for so long that it cost holds; callers that wait behind their own client's
-    /// hold, or behind a node that no program will delete; locks of another kind at the same path;
-    /// the work of a leader that failed; missing rights. paddock/log.hpp has the codes. (A program
-    /// learns the same of the connection from client::next_state, of a lock from guard::lost.)
+    /// hold, behind a node that no program will delete, or for room in the budgets; locks of
+    /// another kind at the same path; the work of a leader that failed; missing rights.
+    /// paddock/log.hpp has the codes. (A program learns the same of the connection from
+    /// client::next_state, of a lock from guard::lost.)
     ///
     /// Of each code one line comes in ten seconds (about locks one for each of three); while its
     /// trouble lasts the pauses grow to a minute. The next line, or that about the end of the

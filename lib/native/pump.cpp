@@ -157,10 +157,9 @@ std::string pump::fault(const failed_pass& pass) const {
                " answers: check the server list and that the ensemble runs; still trying";
     const bool some = pass.refused.size() < known_.size();
     return joined({pass.refused.begin(), pass.refused.end()}) +
-           " refused the session, and closed the connection: no quorum of the ensemble runs, or "
-           "there are too many connections from this address (maxClientCnxns), the port expects "
-           "TLS, "
-           "or no ZooKeeper server is there (`echo srvr | nc HOST PORT` shows which)" +
+           " refused the session, and closed the connection: no quorum of the ensemble runs, there "
+           "are too many connections from this address (maxClientCnxns), the port expects TLS, or "
+           "no ZooKeeper server is there (`echo srvr | nc HOST PORT` shows which)" +
            (session_id_ != 0 ? ", or the servers' data is older than what this client has seen "
                                "(lost, or restored from a backup)"
                              : "") +

@@ -220,7 +220,8 @@ void queue::foreign_node_deleted(node_table::iterator gone) {
 /// exclusive contenders know their blockers only after a new listing.
 void queue::relist_for_exclusive() {
     bool any = false;
-    for (auto& [key, c] : contenders_) {
+    for (auto& one : contenders_) {
+        auto& c = one.second;
         if (c.how.as == role::shared || c.at == stage::granted) continue;
         if (c.listed) contenders_.change(c, [&c] { c.listed = false; });
         c.first_listing = listings_sent_ + 1;

@@ -255,7 +255,7 @@ void core::on_silence(boot_clock::time_point since) {
     pump_->suspect_server();
 }
 
-void core::tell_over_budget(std::string_view path) noexcept {
+void core::tell_over_budget(std::string_view path) {
     trouble(log_code::over_budget,
             "there is no room for a node of the lock " + std::string(path) +
                 ": the nodes of this client's locks use client_budgets::node_path_bytes up. Calls "

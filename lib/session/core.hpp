@@ -114,7 +114,7 @@ public:
     void on_server_answers() noexcept;
     void tell_recovery() noexcept;
     /// The budget for nodes has no room for a node of this lock now.
-    void tell_over_budget(std::string_view path) noexcept;
+    void tell_over_budget(std::string_view path);
     /// Completes all operations with `why`, then ends the session if there is a connection.
     void close(error_code why) override;
     /// While it closes: sends a request whose answer nobody awaits, if there is a connection.
