@@ -25,27 +25,28 @@ std::string c_error_line::take() {
 
 namespace {
 
+/// A server that closes the connection, or is silent, does so for other reasons once it has
+/// granted a session.
 struct meaning {
     int error; ///< errno
     const char* text;
+    const char* in_session = text;
 };
-
-constexpr const char* mute_in_session =
-    " does not answer any more: check its load, and the network between";
-constexpr const char* closed_in_session =
-    " closed the connection: the server is stopping, has lost its quorum, has ended the session of "
-    "a client that was silent for too long, or got a request beyond its jute.maxbuffer; its log "
-    "may show the cause";
 
 constexpr meaning meanings[] = {
     {ECONNREFUSED, " refuses connections: no server listens there"},
-    {EHOSTDOWN, " closed the connection: the server is starting or stopping, has no quorum or too "
-                "many connections from this address (maxClientCnxns), expects TLS, or is no "
-                "ZooKeeper server; `echo srvr | nc HOST PORT` and its log show which"},
+    {EHOSTDOWN,
+     " closed the connection: the server is starting or stopping, has no quorum or too many "
+     "connections from this address (maxClientCnxns), expects TLS, or is no ZooKeeper server; "
+     "`echo srvr | nc HOST PORT` and its log show which",
+     " closed the connection: the server is stopping, has lost its quorum, has ended the session "
+     "of a client that was silent for too long, or got a request beyond its jute.maxbuffer; its "
+     "log may show the cause"},
     {ECONNRESET, " reset the connection: the server has ended, or something between closed it; the "
                  "server's log may show the cause"},
-    {ETIMEDOUT, " does not answer: check that it is a ZooKeeper server, its load, and the network "
-                "between"},
+    {ETIMEDOUT,
+     " does not answer: check that it is a ZooKeeper server, its load, and the network between",
+     " does not answer any more: check its load, and the network between"},
     {EHOSTUNREACH, " is not reachable: there is no route to that host"},
     {ENETUNREACH, " is not reachable: there is no route to that network"},
 };
@@ -65,13 +66,10 @@ std::string_view between(std::string_view text, std::string_view before, std::st
 std::string explained(std::string_view line, bool in_session) {
     const auto server = between(line, "Socket ", " zk retcode=");
     const auto error = between(line, "errno=", "(");
-    if (!server.empty() && in_session && error == std::to_string(EHOSTDOWN))
-        return std::string(server) + closed_in_session;
-    if (!server.empty() && in_session && error == std::to_string(ETIMEDOUT))
-        return std::string(server) + mute_in_session;
     if (!server.empty())
         for (const auto& one : meanings)
-            if (error == std::to_string(one.error)) return std::string(server) + one.text;
+            if (error == std::to_string(one.error))
+                return std::string(server) + (in_session ? one.in_session : one.text);
     return "ZooKeeper's C client says: " + std::string(line) +
            ": the server's log may show the cause";
 }
