@@ -131,7 +131,7 @@ protected:
     /// Logs the nodes without a session that have blocked for long.
     void look_for_leftovers() {
         if (!rules_ || !leftover_) return;
-        leftover_->report(leftover_nodes(leftover_->threshold()), driver().lock_path(),
+        leftover_->report(found_leftovers(leftover_->threshold()), driver().lock_path(),
                           leftover_report());
         carry_out();
     }
@@ -139,7 +139,7 @@ protected:
     /// Logs them, however long they have blocked: a caller that waited behind them gives up.
     void tell_leftovers() {
         if (rules_ && leftover_ && leftover_->running())
-            leftover_->tell(leftover_nodes({}), driver().lock_path());
+            leftover_->tell(found_leftovers({}), driver().lock_path());
     }
 
     core& core_;
@@ -181,7 +181,7 @@ private:
     }
 
     /// With their paths.
-    rules::leftover_nodes leftover_nodes(boot_clock::duration patience) {
+    rules::leftover_nodes found_leftovers(boot_clock::duration patience) {
         auto nodes = updated_rules().leftover(patience);
         if constexpr (requires(Driver & d) { d.explain(nodes); }) driver().explain(nodes);
         for (auto& one : nodes.found)

@@ -33,7 +33,7 @@ void stuck_monitor::report(const rules::stuck_waiters& found, std::string_view p
                       in_words(threshold()) +
                       " behind a hold of this same client: if the caller itself has that hold, or "
                       "keeps the guard of a lost one, it waits for ever (only the recursive locks "
-                      "are re-entrant)",
+                      "are reentrant)",
                   path);
 }
 

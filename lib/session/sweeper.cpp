@@ -75,8 +75,9 @@ void sweeper::answered(const std::string& path, const native::reply& reply) {
     auto& job = it->second;
     job.under_way = false;
     if (static_cast<zk_errc>(reply.rc) == zk_errc::no_node) found_missing(path, job);
-    if (deletes_less(path, job, reply)) return send(path);
-    switch (rules::judge(rules::request_kind::remove, reply.rc)) {
+    const auto result = rules::judge(rules::request_kind::remove, reply.rc);
+    if (deletes_less(path, job, reply, result)) return send(path);
+    switch (result) {
     case rules::outcome::done:
         return deleted(path);
     case rules::outcome::rarely:
@@ -100,12 +101,12 @@ void sweeper::found_missing(const std::string& path, removal& job) {
 }
 
 /// Whether a node that stands beside the own one in the multi was the obstacle: it leaves that out.
-bool sweeper::deletes_less(const std::string& path, removal& job, const native::reply& reply) {
+bool sweeper::deletes_less(const std::string& path, removal& job, const native::reply& reply,
+                           rules::outcome result) {
     if (static_cast<zk_errc>(reply.rc) == zk_errc::no_node && reply.refused_step == 1) {
         job.with.clear(); // an administrator has deleted the lock's node
         return true;
     }
-    const auto result = rules::judge(rules::request_kind::remove, reply.rc);
     if (!job.with_directory || result == rules::outcome::done || !rules::agreed(reply.rc))
         return false;
     leave_directory(path, reply.rc);

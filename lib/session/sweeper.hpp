@@ -3,6 +3,7 @@
 #include "client/trouble_log.hpp"
 #include "native/calls.hpp"
 #include "rules/claims.hpp"
+#include "rules/outcome.hpp"
 #include "session/dispatcher.hpp"
 #include "session/own_directories.hpp"
 #include "support/budget.hpp"
@@ -95,7 +96,8 @@ private:
     void send(const std::string& path);
     void answered(const std::string& path, const native::reply& reply);
     void found_missing(const std::string& path, removal& job);
-    bool deletes_less(const std::string& path, removal& job, const native::reply& reply);
+    bool deletes_less(const std::string& path, removal& job, const native::reply& reply,
+                      rules::outcome result);
     void deleted(const std::string& path);
     void refused(const std::string& path);
     void leave_directory(const std::string& path, int code);

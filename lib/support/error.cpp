@@ -40,8 +40,7 @@ const char* text(errc code) noexcept {
         return "the operation would wait for a lock that its own caller holds";
     case errc::lease_lapsed:
         return "nothing has confirmed in time that the hold lasts: the servers, the network, or "
-               "the "
-               "program's event loop were too slow";
+               "the program's event loop were too slow";
     case errc::hold_expired:
         return "the hold has reached its longest time";
     case errc::not_supported:
