@@ -9,6 +9,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace paddock::test {
@@ -17,17 +18,20 @@ namespace paddock::test {
 struct session_stage {
     static constexpr std::chrono::seconds session_timeout{9};
 
-    explicit session_stage(client_options options = {}) {
+    explicit session_stage(client_options options = {}, std::string root = "") {
         auto made = std::make_unique<fake_environment>();
         env = made.get();
         c = std::make_shared<script>(*env);
-        options.log = [this](std::string_view what) { troubles.emplace_back(what); };
+        options.log = [this](const log_record& line) {
+            troubles.emplace_back(line.text);
+            trouble_codes.push_back(line.code);
+        };
         options.session_timeout = session_timeout;
         core = std::make_shared<detail::core>(
             io.get_executor(),
             detail::world{std::move(made), [script = c] { return make_scripted_calls(script); },
                           &fake_environment::latest_now},
-            std::vector<native::server_address>{{"127.0.0.1", 1, true}}, "", options);
+            std::vector<native::server_address>{{"127.0.0.1", 1, true}}, std::move(root), options);
         core->start();
         env->run();
         REQUIRE(core->state() == client_state::connected);
@@ -91,7 +95,8 @@ struct session_stage {
     asio::io_context io;
     fake_environment* env = nullptr;
     std::shared_ptr<script> c;
-    std::vector<std::string> troubles;
+    std::vector<std::string> troubles; ///< the texts of the log
+    std::vector<log_code> trouble_codes;
     std::shared_ptr<detail::core> core;
 
 private:
