@@ -310,17 +310,16 @@ void queue::start_held_back() {
     held_back_ = it == contenders_.end() ? none : it->first;
 }
 
-/// A contender whose node was deleted joins again, with a new id.
-void queue::rejoin(contender& c) {
-    ids_.release(c.id);
-    contenders_.begin_again(c);
-    start(c);
-}
-
-/// Its create was not executed. Once no outcome is unknown, start_joining() repeats it.
+/// Its create was not executed, or its node is gone. start_joining() repeats the create.
 void queue::forget_create(contender& c) {
     ids_.release(c.id);
     contenders_.begin_again(c);
+}
+
+/// A contender whose node was deleted joins again, with a new id.
+void queue::rejoin(contender& c) {
+    forget_create(c);
+    start(c);
 }
 
 /// Removes a contender and sweeps its nodes.

@@ -4,7 +4,6 @@
 #include "session/call.hpp"
 #include "session/parents.hpp"
 
-#include <chrono>
 #include <string>
 #include <utility>
 
@@ -44,9 +43,8 @@ void root_check::ask() {
 
 /// An overloaded ensemble has refused to create it.
 void root_check::ask_later() {
-    constexpr std::chrono::milliseconds pause{250};
     if (!pause_) pause_ = core_.env().make_timer();
-    pause_->arm(core_.env().now() + pause, [this, epoch = epoch_] {
+    pause_->arm(core_.retry_pauses().end(core_.env().now()), [this, epoch = epoch_] {
         if (!core_.closed() && at_ == stage::asking && epoch == core_.epoch()) ask();
     });
 }

@@ -75,8 +75,9 @@ void simple_lock::join(rules::caller_key& key, caller call) {
 }
 
 void simple_lock::leave(rules::caller_key key) {
-    if (callers_.contains(key)) tell_leftovers();
-    if (callers_.erase(key) > 0) report(&simple::quit, key);
+    if (callers_.erase(key) == 0) return;
+    tell_leftovers();
+    report(&simple::quit, key);
 }
 
 void simple_lock::after_actions() {
