@@ -150,12 +150,17 @@ CO_TEST("a try_lock of another client sees through the lingering") {
     mutex same(t.zk, s.path, lingering());
     co_await t.zk.connect();
     co_await let_linger(s);
+    const auto lingers = s.queue();
     const auto tried = [&]() -> asio::awaitable<lock_call> {
         const auto begun = std::chrono::steady_clock::now();
         const auto b = ask_now(same);
         co_await finished(b);
         CHECK_FALSE(b->error);
-        if (!held(b)) CHECK(std::chrono::steady_clock::now() - begun >= 100ms);
+        if (!held(b)) {
+            CHECK(std::chrono::steady_clock::now() - begun >= 100ms);
+            // the next would see this one's node, which is being deleted
+            co_await eventually([&] { return s.queue().empty() || s.queue() == lingers; });
+        }
         co_return b;
     };
     auto b = co_await tried();
@@ -168,6 +173,20 @@ CO_TEST("a try_lock of another client sees through the lingering") {
     held(b) = guard();
     c = ask(s.lock);
     co_await granted(c);
+}
+
+CO_TEST("a try_lock takes a lock whose lingering node goes while it looks") {
+    scene s(executor, {}, lingering());
+    scene t(executor);
+    mutex same(t.zk, s.path, lingering());
+    co_await t.zk.connect();
+    co_await let_linger(s);
+    t.proxy.hold(direction::down);
+    const auto b = ask_now(same);
+    co_await eventually([&] { return t.proxy.waiting(direction::down) > 0; });
+    s.direct.remove(s.path + "/" + s.queue().front());
+    t.proxy.release(direction::down);
+    co_await granted(b);
 }
 
 CO_TEST("a try_lock of the same client takes a lock that only lingers, whatever its options") {
