@@ -144,6 +144,14 @@ CO_TEST("a try_lock takes a lock that lingers, and none that a local caller has"
     CHECK(requests_of(s).empty());
 }
 
+namespace {
+/// On a slow machine a try_lock may end before it is granted a lock that was found to linger.
+void gave_up_late(const lock_call& b, std::chrono::steady_clock::time_point begun) {
+    CHECK_FALSE(b->error);
+    CHECK(std::chrono::steady_clock::now() - begun >= 100ms);
+}
+} // namespace
+
 CO_TEST("a try_lock of another client sees through the lingering") {
     scene s(executor, {}, lingering());
     scene t(executor, {}, lingering());
@@ -155,9 +163,8 @@ CO_TEST("a try_lock of another client sees through the lingering") {
         const auto begun = std::chrono::steady_clock::now();
         const auto b = ask_now(same);
         co_await finished(b);
-        CHECK_FALSE(b->error);
         if (!held(b)) {
-            CHECK(std::chrono::steady_clock::now() - begun >= 100ms);
+            gave_up_late(b, begun);
             // the next would see this one's node, which is being deleted
             co_await eventually([&] { return s.queue().empty() || s.queue() == lingers; });
         }
@@ -182,11 +189,13 @@ CO_TEST("a try_lock takes a lock whose lingering node goes while it looks") {
     co_await t.zk.connect();
     co_await let_linger(s);
     t.proxy.hold(direction::down);
+    const auto begun = std::chrono::steady_clock::now();
     const auto b = ask_now(same);
     co_await eventually([&] { return t.proxy.waiting(direction::down) > 0; });
     s.direct.remove(s.path + "/" + s.queue().front());
     t.proxy.release(direction::down);
-    co_await granted(b);
+    co_await finished(b);
+    if (!held(b)) gave_up_late(b, begun);
 }
 
 CO_TEST("a try_lock of the same client takes a lock that only lingers, whatever its options") {
