@@ -16,6 +16,7 @@ namespace paddock::native {
 /// What a pass over all servers has shown.
 struct failed_pass {
     std::set<std::string> refused; ///< servers that have closed the connection in the handshake
+    std::set<std::string> mute;    ///< servers that have accepted it, and not answered
     bool by_most = false;          ///< more than half of the servers have
 };
 
@@ -74,10 +75,11 @@ public:
     std::optional<failed_pass> fail() {
         in_progress_ = false;
         if (new_list_expected_) return std::nullopt;
-        if (phase_ == state::associating && !given_up_) refused_.insert(server_);
+        if (phase_ == state::associating)
+            (given_up_ ? shown_.mute : shown_.refused).insert(server_);
         if (++failed_ < entries_) return std::nullopt;
         slow_passes_ = slow_ ? std::min(slow_passes_ + 1, 5) : 0;
-        failed_pass shown{std::move(refused_), false};
+        auto shown = std::exchange(shown_, {});
         shown.by_most = shown.refused.size() * 2 > servers_;
         begin_pass();
         return shown;
@@ -96,16 +98,16 @@ public:
 private:
     void begin_pass() noexcept {
         failed_ = 0;
-        refused_.clear();
+        shown_ = {};
         slow_ = false;
     }
 
     std::size_t servers_ = 0;
     std::size_t entries_ = 1;
-    std::size_t failed_ = 0;        ///< attempts of this pass
-    std::set<std::string> refused_; ///< likewise
-    bool slow_ = false;             ///< an attempt of this pass was given up
-    int slow_passes_ = 0;           ///< one after the other
+    std::size_t failed_ = 0; ///< attempts of this pass
+    failed_pass shown_;      ///< by them
+    bool slow_ = false;      ///< an attempt of this pass was given up
+    int slow_passes_ = 0;    ///< one after the other
     bool new_list_expected_ = false;
     bool in_progress_ = false;
     bool given_up_ = false; ///< the present attempt, at its limit

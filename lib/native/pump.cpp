@@ -4,6 +4,7 @@
 #include "native/pump_turn_scope.hpp"
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <utility>
 
@@ -12,7 +13,8 @@ namespace paddock::native {
 namespace {
 
 /// Names, or addresses with ports: the C client knows no brackets, but readers of a log do.
-std::string joined(const std::vector<std::string>& parts) {
+template <typename Names>
+std::string joined(const Names& parts) {
     std::string text;
     for (const std::string& part : parts) {
         if (!text.empty()) text += ", ";
@@ -37,7 +39,7 @@ pump::pump(environment& env, std::unique_ptr<calls> table, pump_options options,
     , timer_(env.make_timer())
     , session_timeout_(options_.session_timeout) {}
 
-std::string pump::server() const { return joined({attempts_.server()}); }
+std::string pump::server() const { return joined(std::array{attempts_.server()}); }
 
 pump::~pump() {
     closing_ = true;
@@ -152,18 +154,27 @@ void pump::attempt_failed() {
 }
 
 std::string pump::fault(const failed_pass& pass) const {
-    if (pass.refused.empty())
+    const auto silent = known_.size() - pass.refused.size() - pass.mute.size();
+    if (silent == known_.size())
         return "no server of " + joined(known_) +
                " answers: check the server list and that the ensemble runs; still trying";
-    const bool some = pass.refused.size() < known_.size();
-    return joined({pass.refused.begin(), pass.refused.end()}) +
-           " refused the session, and closed the connection: no quorum of the ensemble runs, there "
-           "are too many connections from this address (maxClientCnxns), the port expects TLS, or "
-           "no ZooKeeper server is there (`echo srvr | nc HOST PORT` shows which)" +
-           (session_id_ != 0 ? ", or the servers' data is older than what this client has seen "
-                               "(lost, or restored from a backup)"
-                             : "") +
-           (some ? "; no other server of " + joined(known_) + " answers" : "") + "; still trying";
+    std::string text;
+    if (!pass.refused.empty())
+        text = joined(pass.refused) +
+               " refused the session, and closed the connection: no quorum of the ensemble runs, "
+               "there are too many connections from this address (maxClientCnxns), the port "
+               "expects TLS, or no ZooKeeper server is there (`echo srvr | nc HOST PORT` shows "
+               "which)" +
+               (session_id_ != 0 ? ", or the servers' data is older than what this client has seen "
+                                   "(lost, or restored from a backup)"
+                                 : "") +
+               "; ";
+    if (!pass.mute.empty())
+        text += joined(pass.mute) +
+                " accepted the connection, but did not answer: a server that is stopped or "
+                "overloaded, a proxy without a server, or no ZooKeeper server at all; ";
+    if (silent > 0) text += "no other server of " + joined(known_) + " answers; ";
+    return text + "still trying";
 }
 
 /// Without a connection the names are looked up again, with growing pauses, whatever the attempts
@@ -207,6 +218,7 @@ void pump::note_life() {
     const auto now = env_.now();
     if (now - adopted_at_ >= steady_after) {
         short_lives_ = 0;
+        largest_request_ = 0;
         return short_life_delay_.reset();
     }
     rests_until_ = now + short_life_delay_.next(env_);
@@ -215,10 +227,11 @@ void pump::note_life() {
     user_.on_trouble(log_code::unreachable,
                      "connections to the servers, the last one to " + server() + ", have broken " +
                          std::to_string(short_lives_) + " times in a row, each within " +
-                         in_words(steady_after) +
-                         ": perhaps a request is larger than the servers' jute.maxbuffer "
-                         "(client_options::max_request_bytes), or something between the client "
-                         "and the server closes connections");
+                         in_words(steady_after) + ": the largest request had " +
+                         std::to_string(largest_request_) +
+                         " bytes, and a server does so if that exceeds its jute.maxbuffer "
+                         "(1048575 by default; see client_options::max_request_bytes); or "
+                         "something between the client and the server closes connections");
 }
 
 void pump::report_down() noexcept {

@@ -9,7 +9,9 @@
 
 #include <paddock/error.hpp>
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -68,12 +70,13 @@ public:
     /// as soon as the address of one server is known.
     void start();
 
-    /// Makes one request: calls `make` with the table and returns its code. Without a connection it
-    /// returns invalid_state and does not call `make`.
+    /// Makes one request of so many bytes: calls `make` with the table and returns its code.
+    /// Without a connection it returns invalid_state and does not call `make`.
     template <typename Make>
-    int submit(Make&& make) {
+    int submit(Make&& make, std::size_t bytes = 0) {
         if (!ready()) return code::invalid_state;
         const int rc = make(*calls_);
+        largest_request_ = std::max(largest_request_, bytes);
         after_submit();
         return rc;
     }
@@ -196,6 +199,7 @@ private:
     backoff pass_delay_{std::chrono::seconds(2)};
     backoff short_life_delay_{std::chrono::milliseconds(250)};
     int short_lives_ = 0;                               ///< consecutive connections
+    std::size_t largest_request_ = 0;                   ///< on them
     std::optional<boot_clock::time_point> rests_until_; ///< until then it does not connect
     descriptor connection_;
     std::unique_ptr<readiness> readiness_;

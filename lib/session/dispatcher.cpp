@@ -238,7 +238,8 @@ bool dispatcher::send_first(lane which) {
     auto completion =
         std::make_unique<sent_request>(*this, which, std::move(parts), detail::answered(*what));
     const int code = connection_->submit(
-        [&](native::calls& table) { return detail::send(*what, table, std::move(completion)); });
+        [&](native::calls& table) { return detail::send(*what, table, std::move(completion)); },
+        bytes_of(*what));
     completion.reset(); // not null if the C client has refused it
     for (auto& part : std::exchange(refused_, {}))
         answer_later(std::move(part.done), code);

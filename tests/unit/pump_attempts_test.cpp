@@ -40,10 +40,24 @@ TEST_CASE("one server of three that refuses is not most of them") {
         s.env.advance(4s);
         REQUIRE(s.troubles() >= 1);
         CHECK(s.user.troubles[0].find(" refused the session") != std::string::npos);
-        CHECK(s.user.troubles[0].find("; no other server of 127.0.0.1:1, 127.0.0.1:2, 127.0.0.1:3 "
-                                      "answers") != std::string::npos);
+        CHECK(s.user.troubles[0].find(" accepted the connection, but did not answer: ") !=
+              std::string::npos);
         CHECK(s.user.refused == 0);
     }
+}
+
+TEST_CASE("a server that accepts connections and says nothing is told from one that is away") {
+    stage s({literal_server(1), literal_server(2)}, 9s);
+    s.c->answers = false;
+    s.env.advance(500ms);
+    s.c->accepts = false;
+    s.env.advance(6s);
+    REQUIRE(s.troubles() >= 1);
+    CHECK(s.user.troubles[0].starts_with("127.0.0.1:"));
+    CHECK(s.user.troubles[0].find(" accepted the connection, but did not answer: ") !=
+          std::string::npos);
+    CHECK(s.user.troubles[0].ends_with(
+        "; no other server of 127.0.0.1:1, 127.0.0.1:2 answers; still trying"));
 }
 
 TEST_CASE("servers that refuse are tried with pauses, and reported at a limited rate") {
@@ -194,6 +208,7 @@ TEST_CASE("a second of a stalled event loop does not count against a server") {
 TEST_CASE("a connection that breaks again and again as soon as it is made is said to do so") {
     connected_pump s;
     for (int n = 0; n < 6; ++n) {
+        s.pump->submit([](native::calls&) { return code::ok; }, n == 2 ? 1'200'000 : 480);
         s.c->hang_up();
         s.env.advance(400ms);
         REQUIRE(s.user.up);
@@ -201,7 +216,8 @@ TEST_CASE("a connection that breaks again and again as soon as it is made is sai
     // The first of them had lived for a second.
     REQUIRE(s.user.troubles.size() == 1);
     CHECK(s.user.troubles[0].starts_with("connections to the servers, the last one to 127.0.0.1:1, "
-                                         "have broken 5 times in a row, each within 1.0 s: "));
+                                         "have broken 5 times in a row, each within 1.0 s: the "
+                                         "largest request had 1200000 bytes, "));
     s.env.advance(2s);
     s.c->hang_up();
     s.env.advance(400ms);
