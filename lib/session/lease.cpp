@@ -1,6 +1,7 @@
 #include "session/lease.hpp"
 
 #include "rules/outcome.hpp"
+#include "support/log.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -89,7 +90,11 @@ void lease::on_answer(const observed_answer& seen) {
     const auto now = parts_.env.now();
     clock_->touched(seen.sent, now);
     last_touch_ = std::max(last_touch_, seen.sent);
-    if (seen.by == answered_by::quorum) proved(seen.sent, true);
+    if (seen.by == answered_by::quorum) {
+        write_answered_ = now;
+        write_took_ = now - seen.sent;
+        proved(seen.sent, true);
+    }
     if (seen.by == answered_by::leader && settings_.by_sync) proved(seen.sent, false);
 }
 
@@ -169,11 +174,19 @@ void lease::beat() {
     if (proves) prove(lapsed_ || !settings_.by_sync);
     if (waiting_.empty() || now - waiting_since_ < clock_->timing().timeout) return;
     waiting_since_ = now;
-    parts_.log.write(
-        log_code::slow_ensemble,
-        "the answers are too slow for this session timeout, and no lock can be granted: "
-        "raise session_timeout, or look after the ensemble's load",
-        now);
+    parts_.log.write(log_code::slow_ensemble, why_not_fit(now), now);
+}
+
+std::string lease::why_not_fit(boot_clock::time_point now) const {
+    const auto& timing = clock_->timing();
+    const std::string no_lock =
+        "no lock can be granted under the session timeout of " + in_words(timing.timeout) + ": ";
+    if (now - write_answered_ >= timing.timeout)
+        return no_lock + "the server has answered no write for longer than that. Does the ensemble "
+                         "have a quorum and a leader, and is this server connected to it?";
+    return no_lock + "the last write took " + in_words(write_took_) + ", and may take " +
+           in_words(timing.timeout - timing.gap - timing.margin - timing.least) +
+           " at most. Raise session_timeout, or look after the ensemble's load";
 }
 
 void lease::read() {

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace paddock::detail {
@@ -86,6 +87,7 @@ private:
     void prove(bool by_quorum);
     void lose_patience();
     void note_stall();
+    std::string why_not_fit(boot_clock::time_point now) const;
 
     lease_parts parts_;
     rules::lease_settings settings_;
@@ -97,8 +99,10 @@ private:
     std::vector<unique_function<void()>> waiting_;
     boot_clock::time_point waiting_since_{}; ///< since the last log line about it, if there was one
 
-    boot_clock::time_point last_touch_{}; ///< when the newest of the answered requests was sent
-    int beats_ = 0;                       ///< of the present connection
+    boot_clock::time_point last_touch_{};     ///< when the newest of the answered requests was sent
+    boot_clock::time_point write_answered_{}; ///< the last one
+    boot_clock::duration write_took_{};       ///< likewise
+    int beats_ = 0;                           ///< of the present connection
     bool reading_ = false;
     std::uint64_t reads_ = 0; ///< the number of the last read; an answer to another one is late
     boot_clock::time_point read_at_{};

@@ -229,7 +229,24 @@ TEST_CASE("a wait for a lease that is not renewed is reported in the log") {
     s.pass(10s);
     CHECK(told == 0);
     REQUIRE(s.troubles.size() == 1);
-    CHECK(s.troubles[0].find("too slow for this session timeout") != std::string::npos);
+    CHECK(s.troubles[0].starts_with(
+        "no lock can be granted under the session timeout of 9.0 s: the server has answered no "
+        "write for longer than that. "));
+}
+
+TEST_CASE("a wait for a lease whose proofs are answered too late says how late") {
+    lease_stage s;
+    s.pass(60s);
+    s.cut_off_server();
+    int told = 0;
+    s.core->lease().when_fit([&] { ++told; });
+    for (int n = 0; n < 4; ++n)
+        s.ask(answered_by::quorum, 5s);
+    CHECK(told == 0);
+    REQUIRE_FALSE(s.troubles.empty());
+    CHECK(s.troubles[0] ==
+          "no lock can be granted under the session timeout of 9.0 s: the last write took 5.0 s, "
+          "and may take 4.0 s at most. Raise session_timeout, or look after the ensemble's load");
 }
 
 TEST_CASE("a jump of the wall clock makes no lease longer or shorter") {
