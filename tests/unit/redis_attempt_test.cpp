@@ -315,18 +315,20 @@ TEST_CASE("an administrator hears of a server that refuses, but not of a lock th
         auto one = said(what);
         one.text = "OOM";
         one.left = 5ms;
-        return complaint_about(one);
+        return complaint_about(one, {60s, 3});
     };
     CHECK(text_of(kind::refused) == "refuses a request: OOM");
     CHECK(text_of(kind::denied) == "refuses a request: OOM");
     CHECK(text_of(kind::spoilt) == "refuses a request: OOM");
-    CHECK(text_of(kind::mismatch).find("other options (OOM)") != std::string::npos);
+    CHECK(text_of(kind::mismatch)
+              .find("other options (OOM; this client has max_ttl 60000 ms, servers 3)") !=
+          std::string::npos);
     CHECK(text_of(kind::young).find("no lock for another 5 ms") != std::string::npos);
     CHECK_FALSE(text_of(kind::replica).empty());
     CHECK(text_of(kind::released).find("of a release: OOM") != std::string::npos);
     CHECK(text_of(kind::gone).find("of a release: OOM") != std::string::npos);
-    CHECK(complaint_about(said(kind::released)).empty());
-    CHECK(complaint_about(said(kind::gone)).empty());
+    CHECK(complaint_about(said(kind::released), {}).empty());
+    CHECK(complaint_about(said(kind::gone), {}).empty());
     for (const auto good :
          {kind::granted, kind::renewed, kind::set, kind::taken, kind::unknown_script})
         CHECK(text_of(good).empty());

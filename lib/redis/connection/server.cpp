@@ -129,7 +129,7 @@ void server::on_marker(const std::optional<rules::reply>& said) {
     const auto mismatch = rules::mismatch_in(*said, deployment_);
     if (!mismatch) return;
     mismatch_ = true;
-    connection_->give_up(ending::refused, "it " + rules::complaint_about(*mismatch));
+    connection_->give_up(ending::refused, "it " + rules::complaint_about(*mismatch, deployment_));
 }
 
 void server::load_scripts() {

@@ -115,7 +115,7 @@ struct core::place final : server_listener {
 
     /// An administrator hears of a lasting refusal, but not of each.
     void complain_about(const rules::answer& said) {
-        const auto complaint = rules::complaint_about(said);
+        const auto complaint = rules::complaint_about(said, owner.deployment_);
         if (complaint.empty()) return;
         const auto code = said.what == rules::answer::kind::young     ? log_code::new_server
                           : said.what == rules::answer::kind::refused ? log_code::slow_ensemble

@@ -45,7 +45,7 @@ obstacle obstacle_in(const std::vector<std::optional<answer>>& refusals) {
                                                                    : obstacle::servers;
 }
 
-std::string complaint_about(const answer& said) {
+std::string complaint_about(const answer& said, const deployment& ours) {
     switch (said.what) {
     case kind::refused:
     case kind::denied:
@@ -53,6 +53,8 @@ std::string complaint_about(const answer& said) {
         return "refuses a request: " + said.text;
     case kind::mismatch:
         return "is used by clients with other options (" + said.text +
+               "; this client has max_ttl " + std::to_string(ours.max_ttl.count()) +
+               " ms, servers " + std::to_string(ours.servers) +
                "): all clients of a server must agree (client_options::max_ttl says how to change "
                "it)";
     case kind::young:

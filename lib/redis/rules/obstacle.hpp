@@ -24,6 +24,6 @@ obstacle obstacle_in(const std::vector<std::optional<answer>>& refusals);
 
 /// What an administrator should know of the answer, as the rest of a sentence about the server;
 /// empty: nothing.
-std::string complaint_about(const answer& said);
+std::string complaint_about(const answer& said, const deployment& ours);
 
 } // namespace paddock::redis::rules
