@@ -184,9 +184,10 @@ std::string lease::why_not_fit(boot_clock::time_point now) const {
     if (now - write_answered_ >= timing.timeout)
         return no_lock + "the server has answered no write for longer than that. Does the ensemble "
                          "have a quorum and a leader, and is this server connected to it?";
-    return no_lock + "the last write took " + in_words(write_took_) + ", and may take " +
-           in_words(timing.timeout - timing.gap - timing.margin - timing.least) +
-           " at most. Raise session_timeout, or look after the ensemble's load";
+    // A proof counts from a touch that is up to a beat older than the gap wants it.
+    return no_lock + "the last write took " + in_words(write_took_) + ", and should take at most " +
+           in_words(timing.timeout - timing.gap - timing.beat - timing.margin - timing.least) +
+           ". Raise session_timeout, or look after the ensemble's load and the network";
 }
 
 void lease::read() {

@@ -246,7 +246,8 @@ TEST_CASE("a wait for a lease whose proofs are answered too late says how late")
     REQUIRE_FALSE(s.troubles.empty());
     CHECK(s.troubles[0] ==
           "no lock can be granted under the session timeout of 9.0 s: the last write took 5.0 s, "
-          "and may take 4.0 s at most. Raise session_timeout, or look after the ensemble's load");
+          "and should take at most 2.6 s. Raise session_timeout, or look after the ensemble's "
+          "load and the network");
 }
 
 TEST_CASE("a jump of the wall clock makes no lease longer or shorter") {
