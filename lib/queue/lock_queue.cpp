@@ -3,6 +3,7 @@
 #include "queue/lock_queue.hpp"
 
 #include "rules/paths.hpp"
+#include "support/invariant.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -71,6 +72,14 @@ std::shared_ptr<queue_user> lock_queue::take_user(queue_entry& entry) {
     auto user = std::exchange(entry.user, {});
     if (user && entry.how.uses_path && --users_ == 0) use_.end();
     return user;
+}
+
+/// For its one answer. Null if its caller has left.
+std::shared_ptr<queue_user> lock_queue::take_answered(rules::contender_key key) {
+    auto& entry = entries_.at(key);
+    invariant("a call is answered once",
+              [&] { return entry.abandoned || (entry.user && !entry.granted); });
+    return take_user(entry);
 }
 
 std::shared_ptr<queue_user> lock_queue::erase_entry(rules::contender_key key) {

@@ -113,6 +113,7 @@ private:
     std::string_view lock_path() const;
     error_code begin_use();
     std::shared_ptr<queue_user> take_user(queue_entry& entry);
+    std::shared_ptr<queue_user> take_answered(rules::contender_key key);
     std::shared_ptr<queue_user> erase_entry(rules::contender_key key);
     using rules_driver::carry_out;
     void carry_out(const rules::queue_act::create& a);

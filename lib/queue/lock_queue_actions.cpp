@@ -3,6 +3,7 @@
 #include "rules/paths.hpp"
 #include "session/call.hpp"
 #include "session/listing.hpp"
+#include "support/invariant.hpp"
 
 #include <utility>
 
@@ -155,6 +156,7 @@ void lock_queue::carry_out(const rules::queue_act::warn&) {
 
 void lock_queue::carry_out(const rules::queue_act::grant& a) {
     auto& entry = entries_.at(a.key);
+    invariant("a call is answered once", [&] { return entry.user && !entry.granted; });
     entry.granted = true;
     core_.young_holds().add([weak = weak_from_this(), key = a.key] {
         if (const auto self = weak.lock()) self->watch_held_node(key);
@@ -168,11 +170,11 @@ void lock_queue::watch_held_node(rules::contender_key key) {
 }
 
 void lock_queue::carry_out(const rules::queue_act::give_up& a) {
-    if (const auto user = take_user(entries_.at(a.key))) user->given_up();
+    if (const auto user = take_answered(a.key)) user->given_up();
 }
 
 void lock_queue::carry_out(const rules::queue_act::fail& a) {
-    if (const auto user = take_user(entries_.at(a.key))) user->failed(failure_of(a.reason, a.code));
+    if (const auto user = take_answered(a.key)) user->failed(failure_of(a.reason, a.code));
 }
 
 void lock_queue::carry_out(const rules::queue_act::request_revoke& a) {

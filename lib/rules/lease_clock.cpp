@@ -1,5 +1,7 @@
 #include "rules/lease_clock.hpp"
 
+#include "support/invariant.hpp"
+
 #include <algorithm>
 
 namespace paddock::rules {
@@ -70,6 +72,7 @@ void lease_clock::touched(boot_clock::time_point sent, boot_clock::time_point an
 }
 
 boot_clock::time_point lease_clock::proved(boot_clock::time_point sent) {
+    const auto before = renewed_;
     auto newest = renewed_;
     const auto by_then = sent - timing_.gap;
     while (!touches_.empty() && touches_.front().answered <= by_then) {
@@ -77,6 +80,8 @@ boot_clock::time_point lease_clock::proved(boot_clock::time_point sent) {
         renewed_ = newest;
         touches_.pop_front();
     }
+    detail::invariant("a lease never grows backwards, nor beyond what its proof can say",
+                      [&] { return newest >= before && newest <= sent; });
     return newest + timing_.timeout;
 }
 

@@ -373,6 +373,9 @@ void queue::need_pause() {
     actions_.push_back(queue_act::pause{});
 }
 
-std::vector<queue_action> queue::take() { return std::exchange(actions_, {}); }
+std::vector<queue_action> queue::take() {
+    check_invariants();
+    return std::exchange(actions_, {});
+}
 
 } // namespace paddock::rules

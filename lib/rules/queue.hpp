@@ -203,6 +203,7 @@ private:
     bool must_await_lease();
     void give_up_immediate();
     node_table::iterator find(std::string_view name);
+    void check_invariants() const;
 
     static constexpr contender_key none = std::numeric_limits<contender_key>::max();
 

@@ -1,6 +1,7 @@
 // Decides by the table which nodes are watched and which contenders are granted. queue_nodes.cpp
 // keeps the table.
 #include "rules/queue.hpp"
+#include "support/invariant.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -102,6 +103,9 @@ bool queue::grant(contender& c, bool known_to_exist) {
     if (must_await_lease()) return false;
     const bool silent = c.own_watch == watching::armed && c.losses_when_armed == own_losses_;
     if (c.czxid == 0 || (!known_to_exist && !silent)) return false;
+    detail::invariant("a contender that is granted the lock has a node, and no blocker", [&] {
+        return table_.is_waiter(c.node) && table_.nearest_blocker(c.node) == table_.end();
+    });
     contenders_.change(c, [&c] {
         c.at = stage::granted;
         if (c.holds()) c.reported_stuck = false;

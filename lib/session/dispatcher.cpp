@@ -2,6 +2,7 @@
 
 #include "rules/outcome.hpp"
 #include "rules/paths.hpp"
+#include "support/invariant.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -91,6 +92,8 @@ private:
                 from->batched_.erase(directory_of(*part.what));
         from->requests_ -= requests_;
         from->bytes_ -= bytes_;
+        invariant("with nothing in flight the window is empty",
+                  [from] { return !from->in_flight_.empty() || from->window_empty(); });
         return from;
     }
 

@@ -136,6 +136,9 @@ private:
     bool should_grow(lane which) const;
     bool send_first(lane which);
     std::shared_ptr<const request> merge_waiting(lane which, queued_requests& parts);
+    bool window_empty() const noexcept {
+        return requests_ == 0 && bytes_ == 0 && leader_requests_ == 0 && batched_.empty();
+    }
     bool window_open(std::size_t more = 0, std::size_t more_bytes = 0) const noexcept;
     void answered(lane which, queued_requests parts, const native::reply& reply);
     void split(lane which, queued_requests parts, const native::reply& reply);

@@ -1,7 +1,7 @@
 // Runs histories of a library with one of the planted bugs. Succeeds when one of them breaks a
 // promise.
 //
-//   sim_planted BUG [--first N] [--seeds N] [--shortest] [--seed N]
+//   sim_planted BUG [--first N] [--seeds N] [--shortest] [--seed N] [--fault BEGINNING]
 #include "sim/runner.hpp"
 #include "support/planted.hpp"
 
@@ -19,5 +19,5 @@ int main(int count, char** arguments) {
         return 1;
     }
     std::cout << "caught by seed " << found.seed << ": " << found.fault << '\n';
-    return 0;
+    return found.fault.starts_with(options().fault) ? 0 : 1;
 }

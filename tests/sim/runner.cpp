@@ -24,6 +24,7 @@ const run_options& read_options(int count, char** arguments) {
         if (name == "--seed") options().seed = number();
         if (name == "--seeds") options().seeds = number();
         if (name == "--first") options().first = number();
+        if (name == "--fault") options().fault = arguments[n + 1];
     }
     return options();
 }

@@ -13,6 +13,7 @@ struct run_options {
     std::optional<std::uint64_t> seeds{};
     std::uint64_t first = 1;
     bool shortest = false;
+    std::string fault{}; ///< that a planted bug must cause
 };
 run_options& options();
 const run_options& read_options(int count, char** arguments);

@@ -1,5 +1,8 @@
 #include "sim/timeline.hpp"
 
+#include "sim/violation.hpp"
+#include "support/broken_invariant.hpp"
+
 #include <algorithm>
 
 namespace paddock::test::sim {
@@ -17,6 +20,8 @@ bool timeline::step() {
     now_ = next.when;
     ++steps_;
     next.what();
+    const auto broken = take_broken_invariant();
+    must(broken.empty(), "a broken invariant: " + broken);
     return true;
 }
 

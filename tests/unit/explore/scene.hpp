@@ -1,5 +1,6 @@
 #pragma once
 
+#include "support/broken_invariant.hpp"
 #include "unit/explore/world.hpp"
 
 #include <cstddef>
@@ -33,6 +34,8 @@ public:
             trouble(m);
         else
             application(m);
+        const auto broken = take_broken_invariant();
+        must(broken.empty(), "a broken invariant", broken);
         check();
         if (network_moves().empty()) check_quiet();
     }
