@@ -29,7 +29,9 @@ std::string shown_refusal(const std::string& text) {
         return "the server has no password";
     const auto code = text.substr(0, text.find(' '));
     const auto is_letter = [](char c) { return c >= 'A' && c <= 'Z'; };
-    const bool is_code = code.size() < 16 && std::all_of(code.begin(), code.end(), is_letter);
+    constexpr std::size_t longest_code = 15; // Redis' own are shorter
+    const bool is_code =
+        code.size() <= longest_code && std::all_of(code.begin(), code.end(), is_letter);
     return is_code ? code : "an error";
 }
 

@@ -15,15 +15,21 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A reply that is late may have arrived while the event loop was stuck.
+/// A reply that is late may have arrived while the event loop was stuck: then the next turn reads
+/// it. More would be lost time on a server that is gone.
 constexpr auto second_look = 100ms;
+/// What a server's text may have of a line in the log, in bytes.
 constexpr std::size_t longest_text = 500;
+/// What RESP adds to a word, or to the list: a type, a length, two line ends.
+constexpr std::size_t bytes_beside_word = 16;
+/// How much a slower reply counts: an eighth, as TCP smooths its round trips (RFC 6298).
+constexpr int part_of_slower = 8;
 
 /// About what a command needs as RESP.
 std::size_t bytes_of(const connection::words& command) noexcept {
-    std::size_t sum = 16;
+    std::size_t sum = bytes_beside_word;
     for (const auto& word : command)
-        sum += word.size() + 16;
+        sum += word.size() + bytes_beside_word;
     return sum;
 }
 
@@ -128,7 +134,7 @@ void connection::measure(boot_clock::duration sample) {
     if (round_trip_ == boot_clock::duration::zero() || sample < round_trip_)
         round_trip_ = sample;
     else
-        round_trip_ += std::min(sample - round_trip_, round_trip_) / 8;
+        round_trip_ += std::min(sample - round_trip_, round_trip_) / part_of_slower;
 }
 
 bool connection::is_message(const rules::reply& said) const {

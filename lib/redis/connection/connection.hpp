@@ -11,13 +11,18 @@
 
 namespace paddock::redis {
 
-/// The time limits and the budget of a connection.
+/// The time limits and the budget of a connection. The shorter the limits, the more often a server
+/// that is only slow loses its connection. The longer they are, the later another connection
+/// carries the renewals: with the usual ttl of 10 s a guard is valid for 9 s after one, and the
+/// next one, due after 3.3 s, is given up after 7.4 s.
 struct connection_limits {
-    std::chrono::milliseconds connect{2'000}; ///< for each address of the server
+    /// For each address of the server. A lost SYN is sent again after a second.
+    std::chrono::milliseconds connect{2'000};
     std::chrono::milliseconds answer{4'000};  ///< for each command
     std::chrono::milliseconds silence{3'000}; ///< then the server gets a PING
-    std::size_t unsent_bytes = 1024 * 1024;   ///< of commands that the system does not take
-    std::string name = "paddock";             ///< of connections for scripts: CLIENT SETNAME
+    /// Of commands that the system does not take; see client_options::max_bytes_queued.
+    std::size_t unsent_bytes = 1024 * 1024;
+    std::string name = "paddock"; ///< of connections for scripts: CLIENT SETNAME
 };
 
 /// Why a connection has ended.

@@ -19,6 +19,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// The limits are those of the options' documentation. With less than 100 ms a usual pause of the
+/// event loop costs the holds; after a loss of data a server grants nothing for max_ttl, and nobody
+/// waits for more than a day; 64 KiB have room for dozens of requests.
 void check(const client_options& options) {
     using paddock::bad_argument;
     if (options.max_ttl > 24h)

@@ -12,7 +12,8 @@ namespace paddock::redis::detail {
 
 namespace {
 
-/// How long close() waits for the confirmation of the releases.
+/// How long close() waits for the confirmation of the releases, as its documentation says. A lock
+/// whose release is lost is free after its time to live.
 constexpr std::chrono::seconds longest_close{1};
 
 connection_limits limits_of(const client_options& options) {

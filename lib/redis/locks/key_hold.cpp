@@ -112,6 +112,7 @@ void key_holder::lose(error_code why) {
 
 void key_holder::explain_lapse() {
     const auto late = core_->now() - due_;
+    // A hold that is renewed in time has more than that left.
     if (late >= core_->timing().ttl / 3) core_->losses().stalled(late);
 }
 

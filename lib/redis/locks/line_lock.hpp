@@ -30,7 +30,8 @@ line_lock make_line_lock(std::string_view lock, const redis::client& servers, st
 /// How the keys begin that the library uses itself.
 inline constexpr std::string_view reserved_prefix = "paddock:";
 
-/// The limit of a lock's name in bytes.
+/// The limit of a lock's name in bytes. A trade: it is in every request, and in the log; Redis
+/// takes keys of up to 512 MB.
 inline constexpr std::size_t longest_name = 512;
 
 } // namespace paddock::redis::detail

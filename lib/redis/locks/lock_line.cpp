@@ -18,14 +18,26 @@ namespace {
 using namespace std::chrono_literals;
 
 /// So many grants one client may have without a pause while calls of it wait: then it releases its
-/// keys, and the clients that hear of it come first.
+/// keys, and the clients that hear of it come first. The waiters in between need no request: fewer
+/// cost more requests, more let other clients wait for longer.
 constexpr int most_grants_in_a_row = 16;
 
-/// For an answer to a call that does not wait for the lock.
+/// For an answer to a call that does not wait for the lock: less than a second, but long enough for
+/// a server that is only slow.
 constexpr auto longest_immediate = 900ms;
 
 /// A lock that is wanted again soon needs no new subscription, and remembers that others want it.
+/// For longer, a client that uses many locks one after the other would keep more of them.
 constexpr auto line_rest = 5s;
+
+/// For the answer of the server that is asked before the others: far more than usual, because the
+/// others then get requests in vain; but not much of the time to live.
+constexpr int trips_of_first_server = 10;
+constexpr auto time_of_first_server = 10ms; ///< besides: a processor may be busy
+constexpr int part_of_ttl_for_first_server = 10;
+
+/// For the message to another client, and its request.
+constexpr int trips_of_rest = 2;
 
 /// 128 random bits, as text.
 std::string random_text(environment& env) {
@@ -106,7 +118,9 @@ void lock_line::attempt_now() {
     heard_.assign(static_cast<std::size_t>(core_.size()), false);
     attempt_.emplace(core_.voters(), one_first, timing, core_.least_validity());
     if (one_first)
-        arm(std::min<boot_clock::duration>(10 * core_.round_trip() + 10ms, timing.ttl / 10),
+        arm(std::min<boot_clock::duration>(trips_of_first_server * core_.round_trip() +
+                                               time_of_first_server,
+                                           timing.ttl / part_of_ttl_for_first_server),
             &lock_line::on_slow_server);
     else
         arm(patience(), &lock_line::on_slow_attempt);
@@ -118,7 +132,8 @@ void lock_line::on_slow_server() {
     carry_out(attempt_->hurry());
 }
 
-/// For how long an attempt waits for answers. Who does not want to wait for the lock does not wait
+/// For how long an attempt waits for answers: a vote lasts for nine tenths of the ttl, so that a
+/// grant after half of it has enough left. Who does not want to wait for the lock does not wait
 /// long for servers that stand still, either.
 boot_clock::duration lock_line::patience() const {
     const auto usual = core_.timing().ttl / 2;
@@ -296,7 +311,7 @@ void lock_line::hold_ended(const key_holder& of) {
     const bool many = !calls_.empty() && ++grants_in_a_row_ >= most_grants_in_a_row;
     if (stage_ != stage::idle) return proceed();
     auto rest = rest_for_others();
-    if (many) rest = std::max(rest, 2 * core_.round_trip());
+    if (many) rest = std::max(rest, trips_of_rest * core_.round_trip());
     if (!many && rest == boot_clock::duration::zero()) return proceed();
     grants_in_a_row_ = 0;
     if (!calls_.empty()) listen();

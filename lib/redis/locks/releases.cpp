@@ -10,6 +10,7 @@ namespace paddock::redis::detail {
 
 namespace {
 /// Before a server that has refused a release (it loads its data, say) is asked again.
+/// Others wait for the lock meanwhile; five requests a second disturb no server.
 constexpr std::chrono::milliseconds pause{200};
 } // namespace
 

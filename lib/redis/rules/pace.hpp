@@ -12,7 +12,8 @@ namespace paddock::redis::rules {
 class pace {
 public:
     /// How long a waiter sleeps at most: the clients of other libraries do not tell of a release,
-    /// and a message can be lost.
+    /// and a message can be lost. Shorter costs the servers a request of each waiter more often,
+    /// longer leaves such a lock free for longer.
     static constexpr std::chrono::seconds longest_sleep{1};
 
     struct plan {

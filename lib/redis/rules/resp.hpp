@@ -33,6 +33,7 @@ void append_command(std::string& out, const std::vector<std::string>& words);
 /// memory.
 class reply_reader {
 public:
+    // The largest replies are a section of INFO (some KiB), and a flat list of a few words.
     static constexpr std::size_t max_bytes = 64 * 1024; ///< of one reply
     static constexpr std::size_t max_items = 64;        ///< of one list
     static constexpr int max_depth = 2;                 ///< a list of lists

@@ -24,6 +24,9 @@ using std::chrono::milliseconds;
 /// another database's marker, until the second SWAPDB. INFO's section with that count is slow. It
 /// is left out where the counter ends with a space: the last key that a client of this library set
 /// was released here, and so was not evicted. Another program's key may have been.
+/// A counter of tokens stays until the clock has reached it, for the longest holds, and for a day
+/// as a margin: after that the clock alone gives larger tokens. Of the holder's value 128 bytes are
+/// more than this library writes.
 constexpr std::string_view check_server = R"(
 local function digits(n) return string.format('%.0f', n) end
 local info = redis.call('INFO', 'replication')
@@ -204,8 +207,9 @@ std::string text_in(const reply& said, std::size_t n) {
 /// For the log: another program may have written anything.
 std::string terms_in_marker(const std::string& max_ttl, const std::string& servers) {
     const auto shown = [](const std::string& text) {
+        constexpr std::size_t longest_number = 19; // of 64 bits
         const bool is_number = text.find_first_not_of("0123456789") == text.npos;
-        return is_number && !text.empty() && text.size() < 20 ? text : "?";
+        return is_number && !text.empty() && text.size() <= longest_number ? text : "?";
     };
     return "max_ttl " + shown(max_ttl) + " ms, servers " + shown(servers);
 }

@@ -5,8 +5,8 @@
 namespace paddock::redis::rules {
 
 namespace {
-constexpr int fastest_slew = 10; ///< a tenth; chrony's fastest is 8.3 %
-constexpr std::chrono::milliseconds resolution{1};
+constexpr int fastest_slew = 10;                   ///< a tenth; chrony's fastest is 8.3 %
+constexpr std::chrono::milliseconds resolution{1}; ///< of times to live: less changes none
 } // namespace
 
 bool server_clock::stepped(time_point sent, time_point answered, std::chrono::microseconds clock) {

@@ -16,9 +16,10 @@ Number number_in(std::string_view text) {
     return value;
 }
 
-/// What the server sent, fit for a line of the log.
+/// What the server sent, fit for a line of the log: versions, roles and policies are shorter.
 std::string quoted(std::string_view text) {
-    std::string out(text.substr(0, 40));
+    constexpr std::size_t longest = 40;
+    std::string out(text.substr(0, longest));
     const auto odd = [](char c) { return c < ' ' || c > '~'; };
     std::replace_if(out.begin(), out.end(), odd, '?');
     return "'" + out + "'";

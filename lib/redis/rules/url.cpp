@@ -14,7 +14,7 @@ namespace {
 using paddock::rules::begins_with_scheme;
 
 constexpr std::string_view scheme = "redis://";
-constexpr int most_databases = 1 << 20;
+constexpr int most_databases = 1 << 20; ///< far more than servers have: the limit is theirs
 
 std::optional<std::string> decoded(std::string_view text) {
     std::string out;

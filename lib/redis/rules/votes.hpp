@@ -16,8 +16,12 @@ struct lock_timing {
     /// A vote ends this long before its key expires: a server's clock may be slewed while the key
     /// lives (chrony does so by up to 8.3 %).
     boot_clock::duration margin;
-    boot_clock::duration renewal; ///< after a confirmation a key is renewed this much later
-    boot_clock::duration retry;   ///< after a renewal that failed, or that is not answered
+    /// After a confirmation a key is renewed this much later, a third of ttl: each server runs
+    /// three scripts per ttl, and more than half of it is left for retries and a reconnect.
+    boot_clock::duration renewal;
+    /// After a renewal that failed, or that is not answered: ten times as often, so some seventeen
+    /// times before the vote ends.
+    boot_clock::duration retry;
 };
 
 /// Which servers certainly have a hold's key, and until when. More than half of them make a quorum:
