@@ -13,6 +13,8 @@ namespace paddock::rules {
 /// nodes, which is executed as a whole or not at all, should have one of them there.
 class batch_places {
 public:
+    /// Directories that are known; beyond it the table begins anew, and a few batches are refused
+    /// or stay small. A trade against the memory, some 100 bytes and a path for each.
     static constexpr std::size_t limit = 10'000;
 
     /// A node was created in the directory.
@@ -44,6 +46,7 @@ public:
     explicit batch_size(std::size_t most) : most_(most), now_(most) {}
 
     std::size_t now() const noexcept { return now_; }
+    // A refusal halves it, about three successes double it.
     void executed() noexcept { now_ = std::min(most_, now_ + now_ / 4 + 1); }
     void refused() noexcept { now_ = std::max<std::size_t>(1, now_ / 2); }
 

@@ -39,7 +39,7 @@ std::array<operation, zxid_steps> steps_for_zxid(std::string_view directory) {
             op::remove{.path = path}};
 }
 
-/// At least as many as the steps for the directory have.
+/// At least as many as the steps for the directory have: 99 besides the path.
 template <typename Request>
 std::size_t directory_bytes(const Request& r) {
     constexpr std::size_t besides_path = 150;
@@ -100,7 +100,7 @@ std::size_t steps_of_each(const request& what) noexcept { return with_directory(
 
 /// At least as many as the multi will have.
 std::size_t batch::bytes_with(const request& what) const {
-    constexpr std::size_t zxid_step_bytes = 100; // besides the directory
+    constexpr std::size_t zxid_step_bytes = 100; // besides the directory; 75 in the largest
     const bool begins = parts_.empty() && creates(what);
     return bytes_ + bytes_of(what) + directory_bytes_of(what) +
            (begins ? zxid_steps * (directory_of(what).size() + zxid_step_bytes) : 0);

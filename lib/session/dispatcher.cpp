@@ -12,12 +12,13 @@ namespace paddock::detail {
 
 namespace {
 
-/// How far behind a mergeable request others are looked for.
+/// How far behind a mergeable request others are looked for: a full batch of 64, with three other
+/// requests for each. Farther costs more time per send when the queue is long.
 constexpr std::size_t farthest_merged = 256;
-/// How many that cannot be merged end the search.
+/// How many that cannot be merged end the search: each costs its check. A trade, not measured.
 constexpr std::size_t most_misfits = 16;
-/// So many creates, and so many deletes, are under way before others wait for company. One lock
-/// alone has one of each.
+/// So many creates, and so many deletes, are under way before others wait for company. With one,
+/// the second lock of two would wait for a round trip; with more, batches stay small.
 constexpr std::size_t most_writes = 2;
 
 } // namespace
