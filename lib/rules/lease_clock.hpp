@@ -29,6 +29,16 @@ struct lease_settings {
     bool by_sync = false;          ///< proofs are syncs, which the leader answers without a quorum
 };
 
+/// The patience grows by up to a quarter at random, so that the clients of a server that falls
+/// silent do not all leave it at one moment. A larger part finds silence later.
+inline constexpr int part_of_patience_at_random = 4;
+
+/// How long a leader that is cut off from its followers answers syncs: for longer than a tick.
+template <typename Duration>
+constexpr Duration sync_gap(Duration tick) noexcept {
+    return tick * 3 / 2;
+}
+
 lease_timing lease_timing_of(boot_clock::duration timeout, const lease_settings& settings) noexcept;
 
 /// The longest time between two proofs that leaves room in the lease for one lost answer and one

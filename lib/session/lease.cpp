@@ -204,7 +204,8 @@ void lease::read() {
                              });
     if (!first) return; // the read waits behind a write, so it only shows that the leader is slow
     const auto& timing = clock_->timing();
-    const auto jitter = boot_clock::duration(parts_.env.random() % (timing.patience.count() / 4));
+    const auto jitter = boot_clock::duration(
+        parts_.env.random() % (timing.patience.count() / rules::part_of_patience_at_random));
     patience_->arm(parts_.env.now() + timing.patience + jitter, [this] { lose_patience(); });
 }
 

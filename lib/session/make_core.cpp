@@ -24,23 +24,29 @@ constexpr std::size_t longest_root = 512;
 
 void check(const lease_options& lease, std::chrono::milliseconds session_timeout) {
     using namespace std::chrono_literals;
-    const auto longest = session_timeout * 9 / 20;
-    if (lease.tick_time < 0ms || lease.tick_time > longest)
+    // Servers usually give no session less than two ticks. The lease adds 1/20, so a touch counts
+    // after half of the timeout at most.
+    const auto longest_tick = session_timeout * 9 / 20;
+    // A healthy lease has more than a half left, and an answer takes some of it.
+    const auto longest_validity = session_timeout * 9 / 20;
+    if (lease.tick_time < 0ms || lease.tick_time > longest_tick)
         throw bad_argument("lease.tick_time",
                            "is negative, or longer than 9/20 of session_timeout");
+    // Of what a healthy lease has left, more than a quarter stays for the work.
     if (lease.margin < 0ms || lease.margin > session_timeout / 4)
         throw bad_argument("lease.margin", "is negative, or longer than 1/4 of session_timeout");
-    if (lease.min_validity < 0ms || lease.min_validity > longest)
+    if (lease.min_validity < 0ms || lease.min_validity > longest_validity)
         throw bad_argument("lease.min_validity",
                            "is negative, or longer than 9/20 of session_timeout");
     if (lease.proof == lease_proof::sync &&
-        (lease.tick_time == 0ms || lease.tick_time * 3 / 2 > longest))
+        (lease.tick_time == 0ms || rules::sync_gap(lease.tick_time) > longest_tick))
         throw bad_argument("lease.tick_time",
                            "is needed for lease_proof::sync, up to 3/10 of session_timeout");
     check_enumerator("lease.proof", lease.proof, lease_proof::sync);
     const rules::lease_settings settings{.tick = lease.tick_time,
                                          .margin = lease.margin,
                                          .by_sync = lease.proof == lease_proof::sync};
+    // More often than that would cost an ensemble four times the usual proofs.
     if (lease.renew_every < 0ms ||
         (lease.renew_every > 0ms && lease.renew_every < session_timeout / 25))
         throw bad_argument("lease.renew_every",
@@ -55,6 +61,8 @@ void check(const lease_options& lease, std::chrono::milliseconds session_timeout
 void check(const client_options& options) {
     using namespace std::chrono_literals;
     const auto& b = options.budgets;
+    // Below, a pause of the event loop or of a server costs the session; above, the nodes of a dead
+    // client block the others for more than a day.
     if (options.session_timeout < 100ms || options.session_timeout > 24h)
         throw bad_argument("session_timeout", "is not between 100 ms and 24 h");
     check(options.lease, options.session_timeout);
@@ -62,6 +70,7 @@ void check(const client_options& options) {
     constexpr std::size_t smallest = 256 * 1024, largest = 1024 * 1024 * 1024;
     if (options.max_request_bytes < smallest || options.max_request_bytes > largest)
         throw bad_argument("max_request_bytes", "is not between 256 KiB and 1 GiB");
+    // One node at least; the largest are explained at the options.
     if (b.node_path_bytes < 1024 || b.node_path_bytes > 1024 * 1024)
         throw bad_argument("budgets.node_path_bytes", "is not between 1 KiB and 1 MiB");
     if (b.watched_path_bytes < 1024 || b.watched_path_bytes > 512 * 1024)
