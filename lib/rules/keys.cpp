@@ -11,10 +11,11 @@ namespace paddock::rules {
 namespace {
 
 /// A longer name is replaced by the beginning of it, a `~` and the digits of the key's hash.
+/// The beginning is for people who look at the nodes; its length is wire format.
 constexpr std::size_t longest_beginning = 120;
 /// Neither an escape nor a character that ZooKeeper accepts has more bytes.
 constexpr std::size_t longest_unit = 3;
-constexpr std::size_t hash_digits = 32;
+constexpr std::size_t hash_digits = 32; ///< of a UUID
 
 void append_hex(std::string& to, unsigned char byte, std::string_view digits) {
     to += digits[byte >> 4];

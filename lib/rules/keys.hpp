@@ -6,10 +6,12 @@
 
 namespace paddock::rules {
 
-/// The limit of a key in bytes.
+/// The limit of a key in bytes. A trade: a client keeps the key while it is in use, and what is
+/// longer is rather data.
 inline constexpr std::size_t longest_key = 4096;
 
-/// The limit of the name of a key's node in bytes.
+/// The limit of the name of a key's node in bytes; longer ones are replaced by a hash. It leaves
+/// the family 311 bytes of a path's 512, and is wire format: it cannot change.
 inline constexpr std::size_t longest_key_name = 200;
 
 /// Why a text cannot be a key; empty if it can.

@@ -41,8 +41,11 @@ public:
     }
 
 private:
+    // A trade: shorter pauses fill the log with trouble that lasts, longer ones hide it from those
+    // who begin to read. The same for locks with pauses of their own.
     static constexpr std::chrono::seconds first_pause{10};
     static constexpr std::chrono::minutes longest_pause{1};
+    static constexpr std::size_t most_subjects = 3;
 
     /// What the lines are about: one lock, or the client.
     struct subject {
@@ -65,7 +68,7 @@ private:
         }
     };
     struct lines {
-        std::array<subject, 3> subjects;
+        std::array<subject, most_subjects> subjects;
         std::uint64_t left_out = 0;
     };
 

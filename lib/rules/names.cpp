@@ -12,8 +12,8 @@ constexpr std::string_view protection = "_c_";
 constexpr std::string_view kazoo_marker = "__lock__";
 constexpr std::string_view marker_end =
     "-marker"; // ends without digits, so that no recipe takes it for a contender
-constexpr std::size_t curator_id = 36;
-constexpr std::size_t short_id = 32;
+constexpr std::size_t curator_id = 36; ///< a UUID with dashes
+constexpr std::size_t short_id = 32;   ///< one without, as kazoo writes it
 
 bool is_hex(std::string_view text) noexcept {
     return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;

@@ -97,6 +97,7 @@ std::vector<std::string> orphans(const std::vector<std::string>& children, const
 inline constexpr std::int32_t sequence_warning = 1 << 30;
 /// A node with a sequence number from here on, or a negative one, is deleted again: past 2^31 the
 /// numbers become negative and the queue loses its order (ZOOKEEPER-3249; kazoo issue 606).
+/// The distance is for the creates of all clients that are under way when the first one sees it.
 inline constexpr std::int32_t sequence_limit = 0x7fff'ffff - 100'000;
 
 } // namespace paddock::rules

@@ -176,7 +176,8 @@ void permits::other_seen(const std::string& name, outcome result,
         seen_.erase(name);
 }
 
-/// So few at a time that healthy holders, and servers that refuse, are not bothered.
+/// So few at a time that healthy holders, and servers that refuse, are not bothered: the next ones
+/// come a session timeout later, which is early enough for a line in the log.
 void permits::look_at_others() {
     constexpr std::size_t most_looks = 64;
     std::erase_if(seen_, [this](const std::string& name) { return !others_.contains(name); });

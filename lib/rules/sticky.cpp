@@ -6,7 +6,8 @@
 namespace paddock::rules {
 
 namespace {
-/// A node that is wanted again and again is given up after so many times the linger.
+/// A node that is wanted again and again is given up after so many times the linger: so often a
+/// try_lock of others can find the lock free, and so seldom it costs this client a new node.
 constexpr int lingers_per_node = 10;
 } // namespace
 
