@@ -6,9 +6,12 @@
 namespace paddock::detail {
 
 namespace {
-/// The bytes of a SetWatches request besides its paths.
+/// The bytes of a SetWatches request besides its paths: length, xid, type, zxid and three counts
+/// are 32. The rest is spare.
 constexpr std::size_t request_envelope = 64;
-/// How long after its timeout a session that is refused counts as lost.
+/// How long after its timeout a session that is refused counts as lost: a leader expires it
+/// late, by up to a tick, and two passes over the servers come after this. Longer keeps the client
+/// without a session for longer; shorter may give up one that is alive.
 constexpr std::chrono::seconds refusal_margin{1};
 } // namespace
 
@@ -64,7 +67,8 @@ void core::stop_pump() noexcept {
 void core::listen(std::weak_ptr<session_listener> listener) {
     if (listeners_.size() >= tidy_listeners_at_) {
         std::erase_if(listeners_, [](const auto& one) { return one.expired(); });
-        tidy_listeners_at_ = 2 * listeners_.size() + 64;
+        // When they have doubled, so that a tidying costs each listen() the same on average.
+        tidy_listeners_at_ = 2 * listeners_.size() + fewest_tidied;
     }
     listeners_.push_back(std::move(listener));
 }

@@ -46,7 +46,8 @@ public:
 /// The bytes of the node budget that a sequential node uses: its path, as the transaction that ends
 /// its session contains it.
 inline std::size_t node_bytes(std::string_view directory, std::string_view prefix) noexcept {
-    constexpr std::size_t slash = 1, longest_sequence = 11, length_field = 4;
+    constexpr std::size_t slash = 1, longest_sequence = 11 /* a sign, 10 digits */,
+                          length_field = 4;
     return directory.size() + slash + prefix.size() + longest_sequence + length_field;
 }
 
@@ -199,7 +200,8 @@ private:
     int refusals_since_ = 0;          ///< of this session, since then
     std::map<std::type_index, std::unique_ptr<session_listener>> services_;
     std::vector<std::weak_ptr<session_listener>> listeners_; ///< besides the services
-    std::size_t tidy_listeners_at_ = 64;
+    static constexpr std::size_t fewest_tidied = 64;         ///< listeners; fewer are no burden
+    std::size_t tidy_listeners_at_ = fewest_tidied;
 };
 
 } // namespace paddock::detail

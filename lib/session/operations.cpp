@@ -32,6 +32,7 @@ error_code fault(const core& client, const acl& entries, std::string_view name) 
 }
 
 error_code fault(const core& client, const create_options& how) {
+    // ZooKeeper keeps the TTL in 40 bits of the node's owner (EphemeralType).
     constexpr std::chrono::milliseconds longest{0xff'ffff'ffff};
     if (!is_enumerator(how.mode, create_mode::persistent_sequential_with_ttl))
         return refused_argument("create_options::mode", "is none of its enumerators");

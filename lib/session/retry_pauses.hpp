@@ -16,9 +16,10 @@ namespace paddock::detail {
 /// them cost twice the processor time. Strand only.
 class retry_pauses {
 public:
+    /// So late a lock notices what it may not watch; less costs each such lock more requests.
     static constexpr std::chrono::milliseconds shortest{250};
-    static constexpr std::chrono::microseconds apart{100};
-    static constexpr std::chrono::milliseconds together{25};
+    static constexpr std::chrono::microseconds apart{100};   ///< ten thousand attempts a second
+    static constexpr std::chrono::milliseconds together{25}; ///< up to 250 attempts in one packet
 
     /// One pause under way.
     class one {

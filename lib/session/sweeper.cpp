@@ -13,10 +13,17 @@ namespace paddock::detail {
 
 namespace {
 using namespace std::chrono_literals;
-constexpr auto soon = 200ms;                           ///< after a temporary failure
-constexpr std::chrono::seconds longest_refusal = 1min; ///< between two tries without the right
-constexpr auto late = 1min; ///< by then the ensemble has executed a lost create, or never will
-constexpr std::size_t searches_at_once = 4; ///< because their answers may be long
+/// After a temporary failure. Others wait for the lock meanwhile, so it is short; five requests a
+/// second for each node disturb no ensemble.
+constexpr auto soon = 200ms;
+/// Between two tries without the right: an administrator who has given it waits for so long.
+constexpr std::chrono::seconds longest_refusal = 1min;
+constexpr int most_doublings = 6; ///< of a second, which is more than longest_refusal
+/// By then the ensemble has executed a lost create, or never will: a follower that is cut off
+/// leaves its leader after syncLimit ticks, 10 s usually.
+constexpr auto late = 1min;
+/// Because their answers may be long, and a directory's whole listing is in the memory of each.
+constexpr std::size_t searches_at_once = 4;
 } // namespace
 
 void sweeper::remove(const std::string& path, rules::node_id id, std::size_t bytes, bool exists,
@@ -126,7 +133,7 @@ void sweeper::deleted(const std::string& path) {
 /// An administrator can give the right back, so the delete goes on, but nobody waits for it.
 void sweeper::refused(const std::string& path) {
     auto& job = removals_.at(path);
-    const auto pause = std::chrono::seconds(1 << std::min(job.refusals++, 6));
+    const auto pause = std::chrono::seconds(1 << std::min(job.refusals++, most_doublings));
     job.retry = env_.now() + std::min(pause, longest_refusal);
     arm();
     log_.write(log_code::not_permitted,
@@ -226,6 +233,7 @@ void sweeper::search_again(tainted_directory& state, boot_clock::duration after)
 void sweeper::on_suspended() {
     connected_ = false;
     if (!silence_) silence_ = env_.make_timer();
+    // One until the session is over, and one to reconnect and hear of it.
     silence_->arm(env_.now() + 2 * session_timeout_, [this] { answer_waiting(); });
 }
 

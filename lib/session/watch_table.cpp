@@ -45,7 +45,10 @@ constexpr unsigned every_kind = ~0U;
 unsigned bit_of(watch_kind kind) noexcept { return 1U << static_cast<unsigned>(kind); }
 
 /// The path and its length field. The empty path is never watched.
-std::size_t bytes_of(std::string_view path) noexcept { return path.empty() ? 0 : path.size() + 4; }
+std::size_t bytes_of(std::string_view path) noexcept {
+    constexpr std::size_t length_field = 4;
+    return path.empty() ? 0 : path.size() + length_field;
+}
 
 } // namespace
 

@@ -8,6 +8,8 @@ namespace paddock::detail {
 
 namespace {
 using namespace std::chrono_literals;
+// Together the 100 ms that young_holds promises. A trade: less costs short critical sections a
+// watch, more tells guard::lost later of a node that was deleted.
 constexpr auto delay = 80ms;
 constexpr auto min_interval = 20ms; ///< between two checks, when many holds grow old
 } // namespace
