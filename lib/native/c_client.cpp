@@ -19,8 +19,11 @@ namespace paddock::native {
 
 namespace {
 
-constexpr int packets_per_step = 64;                    // others share the event loop
-constexpr std::chrono::milliseconds max_close_wait{50}; // close() blocks its thread
+/// Of 4 KiB, before others get the event loop. What the server has still sent is seldom more.
+constexpr int packets_per_step = 64;
+/// close() blocks its thread, so it is short; a round trip to the server fits into it. After it a
+/// reset can overtake CloseSession, and the locks are free only when the session expires.
+constexpr std::chrono::milliseconds max_close_wait{50};
 
 /// Sets the C client's options per process. Without a fixed connection order it would reseed the
 /// application's random numbers. Log lines other than errors would be formatted and discarded.

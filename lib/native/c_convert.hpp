@@ -38,7 +38,8 @@ inline const char* bytes_of(std::string_view data) noexcept {
 /// Whether the C client, which stores lengths as int, can process a container of this size.
 template <typename Container>
 bool has_c_length(const Container& all) noexcept {
-    return all.size() < std::size_t{1} << 30;
+    constexpr auto limit = std::size_t{1} << 30; // half of an int's: what is added still fits
+    return all.size() < limit;
 }
 template <typename Container>
 int length_of(const Container& all) noexcept {

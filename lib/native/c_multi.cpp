@@ -45,7 +45,8 @@ struct multi_call {
         // The C client aborts the process for a container or a TTL node in a multi.
         if (step.mode == create_mode::container || has_ttl(step.mode)) return false;
         if (!is_valid_path(step.path, sequential) || !has_c_length(step.data)) return false;
-        std::string& path = paths.emplace_back(step.path.size() + 16, '\0');
+        constexpr std::size_t most_added = 16; // a sequence number has 11 characters, then a zero
+        std::string& path = paths.emplace_back(step.path.size() + most_added, '\0');
         stats.emplace_back();
         zoo_create_op_init(&ops.emplace_back(), step.path.c_str(), bytes_of(step.data),
                            length_of(step.data), acls.emplace_back(step.acl).get(), to_c(step.mode),

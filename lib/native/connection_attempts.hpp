@@ -27,8 +27,8 @@ struct failed_pass {
 /// by refusing: a server that is about to serve does not answer at all, for a moment.
 class connection_attempts {
 public:
-    static constexpr std::chrono::seconds longest_connect{4}; ///< three SYNs
-    static constexpr std::chrono::seconds longest_handshake{30};
+    static constexpr std::chrono::seconds longest_connect{4};    ///< three SYNs: at 0, 1, 3 s
+    static constexpr std::chrono::seconds longest_handshake{30}; ///< by an overloaded server
 
     /// The C client got a list of `entries` entries with this many different servers.
     void use_list(std::size_t servers, std::size_t entries) noexcept {

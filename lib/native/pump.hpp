@@ -91,10 +91,19 @@ public:
     boot_clock::time_point connected_since() const noexcept { return adopted_at_; }
 
     std::string server() const; ///< the address of the connected one
-    /// After a connection that lived so long the next one is made at once.
+    /// After a connection that lived so long the next one is made at once: at most one a second.
     static constexpr std::chrono::seconds steady_after{1};
+    /// So many that broke before that are no accident any more; fewer could be one server's
+    /// restart.
+    static constexpr int enough_short_lives = 5;
     /// Whether the last few connections have broken before that.
-    bool unsteady() const noexcept { return short_lives_ >= 5; }
+    bool unsteady() const noexcept { return short_lives_ >= enough_short_lives; }
+    /// Between two passes over the servers, and between two look-ups of names: so late a client can
+    /// notice that they are back. Shorter, and thousands of clients burden a server that starts.
+    static constexpr std::chrono::seconds longest_pause{2};
+    /// After a connection that broke soon. A trade: less tries servers that break each connection
+    /// more often, more leaves the leases of holds without proofs for longer.
+    static constexpr std::chrono::milliseconds longest_short_pause{250};
 
     std::size_t known_servers() const noexcept {
         return (new_known_ ? *new_known_ : known_).size();
@@ -177,7 +186,7 @@ private:
     bool leaves_unlisted_ = false;        ///< a connected server, too, that has left the list
     std::unique_ptr<timer> lookup_timer_; ///< see arm_lookup_timer()
     bool lookup_timer_armed_ = false;
-    backoff lookup_delay_{std::chrono::seconds(2)};
+    backoff lookup_delay_{longest_pause};
 
     bool open_ = false;
     bool up_ = false;          ///< between on_connected() and on_disconnected()
@@ -196,8 +205,8 @@ private:
     std::unique_ptr<timer> timer_;
     std::optional<boot_clock::time_point> wakes_at_;
     backoff failure_delay_;
-    backoff pass_delay_{std::chrono::seconds(2)};
-    backoff short_life_delay_{std::chrono::milliseconds(250)};
+    backoff pass_delay_{longest_pause};
+    backoff short_life_delay_{longest_short_pause};
     int short_lives_ = 0;                               ///< consecutive connections
     std::size_t largest_request_ = 0;                   ///< on them
     std::optional<boot_clock::time_point> rests_until_; ///< until then it does not connect

@@ -11,12 +11,23 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int packets_per_turn = 64;  // others share the event loop
-constexpr int max_empty_reads = 1000; // a packet of a megabyte arrives in many pieces
+/// Others share the event loop: more hold it for longer, fewer cost more turns for a burst.
+constexpr int packets_per_turn = 64;
+/// A packet of a megabyte, the servers' usual limit, arrives in some 725 segments of 1448 bytes.
+constexpr int max_empty_reads = 1000;
+/// Between two reads then: a large packet still gets through, and the event loop hardly notices.
 constexpr auto throttle_interval = 10ms;
+/// The C client's clock and ours round differently, and its timeouts are in milliseconds.
+constexpr auto rounding = 1ms;
+/// The same for a turn that was late: rather probe too early than let interest() close first.
+constexpr auto probe_slack = 20ms;
 // However long the session timeout is:
-constexpr std::chrono::milliseconds longest_lateness = 100ms; // of a turn that was not stalled
+/// Of a turn that was not stalled. More takes a stall for the server's silence, less probes often.
+constexpr std::chrono::milliseconds longest_lateness = 100ms;
+/// A trade: less can break the connection in the middle of a packet, more leaves it dead for
+/// longer.
 constexpr std::chrono::milliseconds longest_throttling = 30s;
+/// A server that has answered nothing by then is dead, or too slow to be worth more waiting.
 constexpr std::chrono::milliseconds longest_probe = 10s;
 
 } // namespace
@@ -69,6 +80,7 @@ void pump::turn() {
 unsigned pump::overdue_events(boot_clock::time_point now) {
     stalled_ = false;
     if (!wakes_at_ || now < *wakes_at_) return 0;
+    // A twentieth of the timeout costs nothing yet: the C client pings after a third of it.
     stalled_ = now - *wakes_at_ > std::min(session_timeout_ / 20, longest_lateness);
     if (stalled_) attempts_.restart_phase(now);
     const int at = calls_->state();
@@ -141,7 +153,8 @@ bool pump::probe_instead(boot_clock::time_point now) {
         return false;
     }
     if (!probing_until_) {
-        const auto silence = now - last_packet_ + 20ms;
+        // interest() closes after 2/3 of the timeout; of the last third the server gets a half.
+        const auto silence = now - last_packet_ + probe_slack;
         if (!stalled_ || !ready() || silence < session_timeout_ * 2 / 3) return false;
         probing_until_ = now + std::min(session_timeout_ / 6, longest_probe);
         send_probe();
@@ -165,7 +178,7 @@ void pump::follow_interest(boot_clock::time_point now) {
         if (stopped() || (wanted.connection.valid() && !adopt(wanted.connection, now))) return;
     }
     wait_for(wanted.events);
-    auto until = now + wanted.timeout + 1ms; // the C client's clock and ours round differently
+    auto until = now + wanted.timeout + rounding;
     if (attempts_.in_progress()) attempts_.observe(calls_->state(), now);
     if (const auto deadline = attempts_.deadline()) until = std::min(until, *deadline);
     if (throttled_since_) until = std::min<boot_clock::time_point>(until, now + throttle_interval);
@@ -178,6 +191,8 @@ void pump::follow_interest(boot_clock::time_point now) {
 /// has pauses of its own.
 interest_result pump::next_interest() {
     interest_result wanted;
+    // Besides one per server: the copy that makes an even list odd, the call behind the last one,
+    // and the one that reports the loss of the connection before.
     for (std::size_t tries = 0; tries < known_.size() + 3 && !rests_until_; ++tries) {
         apply_new_servers();
         const bool attempt = !up_ && !attempts_.in_progress();
