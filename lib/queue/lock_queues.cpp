@@ -9,7 +9,7 @@ namespace {
 // A look takes some 100 ns, so no pass of a client with 100'000 queues delays other work.
 constexpr std::size_t looks_at_once = 1000;
 constexpr std::chrono::milliseconds pause_in_pass{10};
-constexpr std::chrono::seconds pause_between_passes{1};
+constexpr std::chrono::seconds pause_between_passes{1}; // an ended queue costs only its memory
 } // namespace
 
 std::shared_ptr<lock_queue> lock_queues::get(const std::string& directory,

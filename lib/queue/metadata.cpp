@@ -18,7 +18,7 @@ namespace json = boost::json;
 namespace {
 
 std::string host_name() {
-    std::array<char, 256> name{};
+    std::array<char, 256> name{}; // POSIX: a host name has 255 bytes at most
     if (::gethostname(name.data(), name.size() - 1) != 0) return {};
     return name.data();
 }

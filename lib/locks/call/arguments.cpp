@@ -21,7 +21,7 @@ void check_path(std::string_view argument, std::string_view path) {
 void check_acl(const core& client, std::string_view argument, const acl& entries) {
     if (const auto fault = rules::acl_fault(entries, has_credentials(client)); !fault.empty())
         throw bad_argument(argument, fault);
-    if (rules::request_bytes({}, {}, entries) > 16 * 1024)
+    if (rules::request_bytes({}, {}, entries) > longest_acl)
         throw bad_argument(argument, "is longer than 16 KiB");
 }
 

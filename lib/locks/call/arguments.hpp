@@ -12,11 +12,16 @@ namespace paddock::detail {
 
 class core;
 
-/// The limit of a node's path in bytes, far below the 1 MiB of the largest request.
+/// The limit of a node's path in bytes, far below the 1 MiB of the largest request. A
+/// trade: the budgets for nodes and watches have room for one or two thousand of them.
 inline constexpr std::size_t longest_path = 512;
 
-/// The limit of text that other contenders read.
+/// The limit of text that other contenders read: all of them fetch it. With the next limit and a
+/// path it fits into the smallest client_options::max_request_bytes.
 inline constexpr std::size_t longest_text = 16 * 1024;
+
+/// The limit of an access control list, as a request has it. Each create sends it.
+inline constexpr std::size_t longest_acl = 16 * 1024;
 
 // The argument checks of the locks' constructors. They throw system_error with errc::bad_argument
 // and a text that begins with the argument's name.

@@ -13,6 +13,8 @@ namespace paddock::detail {
 
 namespace {
 
+/// Work that ends sooner fails, or has nothing to do: then campaigns are rarer and rarer. A longer
+/// term is no burden for the ensemble.
 constexpr std::chrono::seconds short_term{1};
 
 /// The text of an exception of the work. Empty for the result of the cancellation after a loss of

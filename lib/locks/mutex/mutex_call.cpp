@@ -11,7 +11,8 @@
 namespace paddock::detail {
 
 namespace {
-/// For a try_lock, which waits no longer for a client that lets the lock linger.
+/// For a try_lock, which waits no longer for a client that lets the lock linger. The event of a
+/// watch and a delete take two round trips; a caller of try_lock does not expect to wait for more.
 constexpr std::chrono::milliseconds time_to_give_back{100};
 } // namespace
 

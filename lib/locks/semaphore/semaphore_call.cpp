@@ -39,8 +39,8 @@ struct semaphore_call::free_check {
 
 /// An immediate call writes nothing if too few permits are free.
 void semaphore_call::look() {
-    const auto all =
-        std::make_shared<free_check>(free_check{lock_->fixed() ? 2 : 3, lock_->permits});
+    const int reads = lock_->fixed() ? 2 : 3; // a fixed number has no counter
+    const auto all = std::make_shared<free_check>(free_check{reads, lock_->permits});
     check_if_free({lock_, &lock_->queue}, queue_, rules::role::exclusive,
                   [self = self(), all](error_code why, bool free) {
                       all->free = free;

@@ -33,7 +33,7 @@ struct overview : std::enable_shared_from_this<overview> {
     std::shared_ptr<const semaphore_lock> lock;
     session_call_ptr<semaphore_state> call;
     semaphore_state found{};
-    int open = 3;
+    int open = 3; ///< of the reads below
 
     void start() {
         const auto& client = lock->queue.client;

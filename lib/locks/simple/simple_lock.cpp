@@ -102,7 +102,7 @@ bool simple_lock::of_session(const native::reply& r) const {
 
 /// The bytes of both nodes in the node budget.
 std::size_t simple_lock::node_bytes() const {
-    constexpr std::size_t length_fields = 8;
+    constexpr std::size_t length_fields = 8; // of both paths
     return settings_.path.size() + marker(0).size() + length_fields;
 }
 
