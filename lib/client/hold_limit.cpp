@@ -12,7 +12,8 @@ void check_hold_limit(std::string_view options, const hold_limit& limit) {
         if (time.count() < 0)
             throw bad_argument(std::string(options) + "::hold_limit." + std::string(member),
                                "is negative");
-        if (time > std::chrono::hours(24 * 365))
+        constexpr auto year = std::chrono::hours(24 * 365);
+        if (time > year) // two of them, added to any clock, overflow nothing
             throw bad_argument(std::string(options) + "::hold_limit." + std::string(member),
                                "is longer than a year");
     };

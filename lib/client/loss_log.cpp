@@ -6,9 +6,12 @@
 namespace paddock::detail {
 
 namespace {
-constexpr int most_lines = 3; ///< in one period
+/// In one period: examples of what is lost, and no flood when thousands are.
+constexpr int most_lines = 3;
+/// That of all lines of the log.
 constexpr std::chrono::seconds period{10};
-/// Holds that are lost together are reported by then: the client tells them one after the other.
+/// Holds that are lost together are reported by then: the client tells them one after the other. A
+/// person who reads the log notices no such delay.
 constexpr std::chrono::milliseconds burst{100};
 } // namespace
 

@@ -107,6 +107,7 @@ struct stream_state : std::enable_shared_from_this<stream_state> {
     const process_stamp made_in;
     bool open = true;
     std::array<char, 1> first{};
+    /// Some two hundred replies of Redis at once; each connection has one.
     std::array<char, 16 * 1024> inbound{};
     std::string outbound;
     std::size_t written = 0;

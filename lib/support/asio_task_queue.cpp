@@ -8,8 +8,9 @@
 namespace paddock {
 
 namespace {
+/// Others share the event loop: more hold it for longer, fewer cost a post more often.
 constexpr std::size_t tasks_per_turn = 64;
-}
+} // namespace
 
 void asio_task_queue::post(unique_function<void()>&& task) { add(tasks_, std::move(task)); }
 

@@ -11,12 +11,17 @@ namespace paddock {
 /// drawn between half and all of that, so that many clients do not reconnect at the same moment.
 class backoff {
 public:
-    explicit backoff(std::chrono::milliseconds longest = std::chrono::seconds(10)) noexcept
+    /// Less asks a server that starts too often; more delays the usual case, which is over soon.
+    static constexpr std::chrono::milliseconds shortest{100};
+    /// For failures that only a person's help ends; others have a limit of their own.
+    static constexpr std::chrono::seconds usual_longest{10};
+
+    explicit backoff(std::chrono::milliseconds longest = usual_longest) noexcept
         : longest_(longest) {}
 
     boot_clock::duration next(environment& env) {
-        const auto longest = std::min<std::chrono::milliseconds>(
-            std::chrono::milliseconds(100) * (1 << tries_), longest_);
+        const auto longest =
+            std::min<std::chrono::milliseconds>(shortest * (1 << tries_), longest_);
         if (longest < longest_) ++tries_;
         const auto half = longest.count() / 2;
         const auto random =
