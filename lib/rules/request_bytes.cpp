@@ -12,14 +12,14 @@ constexpr std::size_t header = 8;        // xid and type
 constexpr std::size_t step_header = 9;   // type, a flag for the last step, an error
 constexpr std::size_t fixed_fields = 16; // a watch flag; or flags and TTL; or a version
 
-constexpr std::size_t int_field = 4; // a length, a count, permissions
+constexpr std::size_t permissions_field = 4;
 
-std::size_t text(std::string_view one) noexcept { return int_field + one.size(); }
+std::size_t text(std::string_view one) noexcept { return length_field + one.size(); }
 
 std::size_t list(const acl& entries) noexcept {
-    std::size_t bytes = int_field;
+    std::size_t bytes = length_field;
     for (const auto& one : entries)
-        bytes += int_field + text(one.scheme) + text(one.id);
+        bytes += permissions_field + text(one.scheme) + text(one.id);
     return bytes;
 }
 

@@ -8,6 +8,10 @@
 
 namespace paddock::rules {
 
+/// The bytes of the length before a text, or the number before a list, in ZooKeeper's
+/// serialization.
+inline constexpr std::size_t length_field = 4;
+
 // The size of a serialized request, or a few bytes more. The server compares it with its
 // jute.maxbuffer.
 

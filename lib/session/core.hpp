@@ -3,6 +3,7 @@
 #include "client/client_base.hpp"
 #include "native/pump.hpp"
 #include "rules/claims.hpp"
+#include "rules/request_bytes.hpp"
 #include "session/dispatcher.hpp"
 #include "session/lease.hpp"
 #include "session/own_directories.hpp"
@@ -46,9 +47,8 @@ public:
 /// The bytes of the node budget that a sequential node uses: its path, as the transaction that ends
 /// its session contains it.
 inline std::size_t node_bytes(std::string_view directory, std::string_view prefix) noexcept {
-    constexpr std::size_t slash = 1, longest_sequence = 11 /* a sign, 10 digits */,
-                          length_field = 4;
-    return directory.size() + slash + prefix.size() + longest_sequence + length_field;
+    constexpr std::size_t slash = 1, longest_sequence = 11; // a sign, 10 digits
+    return directory.size() + slash + prefix.size() + longest_sequence + rules::length_field;
 }
 
 /// The outside of a core; a simulation has its own.

@@ -1,6 +1,7 @@
 #include "session/watch_table.hpp"
 
 #include "rules/outcome.hpp"
+#include "rules/request_bytes.hpp"
 
 #include <bit>
 #include <memory>
@@ -46,8 +47,7 @@ unsigned bit_of(watch_kind kind) noexcept { return 1U << static_cast<unsigned>(k
 
 /// The path and its length field. The empty path is never watched.
 std::size_t bytes_of(std::string_view path) noexcept {
-    constexpr std::size_t length_field = 4;
-    return path.empty() ? 0 : path.size() + length_field;
+    return path.empty() ? 0 : path.size() + rules::length_field;
 }
 
 } // namespace

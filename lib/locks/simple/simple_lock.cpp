@@ -3,6 +3,7 @@
 #include "rules/names.hpp"
 #include "rules/outcome.hpp"
 #include "rules/paths.hpp"
+#include "rules/request_bytes.hpp"
 #include "session/call.hpp"
 #include "session/listing.hpp"
 
@@ -102,8 +103,7 @@ bool simple_lock::of_session(const native::reply& r) const {
 
 /// The bytes of both nodes in the node budget.
 std::size_t simple_lock::node_bytes() const {
-    constexpr std::size_t length_fields = 8; // of both paths
-    return settings_.path.size() + marker(0).size() + length_fields;
+    return settings_.path.size() + marker(0).size() + 2 * rules::length_field;
 }
 
 void simple_lock::carry_out(const rules::simple_act::glance& a) {
