@@ -1,5 +1,7 @@
 #include "client/loss_log.hpp"
 
+#include "rules/log_limit.hpp"
+
 #include <chrono>
 #include <utility>
 
@@ -8,8 +10,7 @@ namespace paddock::detail {
 namespace {
 /// In one period: examples of what is lost, and no flood when thousands are.
 constexpr int most_lines = 3;
-/// That of all lines of the log.
-constexpr std::chrono::seconds period{10};
+constexpr auto period = rules::log_limit::first_pause;
 /// Holds that are lost together are reported by then: the client tells them one after the other. A
 /// person who reads the log notices no such delay.
 constexpr std::chrono::milliseconds burst{100};

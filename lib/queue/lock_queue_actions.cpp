@@ -70,7 +70,7 @@ void lock_queue::carry_out(const rules::queue_act::list& a) {
 
 /// Now and then, because a listing can be long.
 void lock_queue::look_for_other_kinds(const std::vector<std::string>& names) {
-    constexpr std::chrono::seconds pause{10}; // no line of the log comes more often
+    constexpr auto pause = rules::log_limit::first_pause; // no line of the log comes more often
     if (core_.closed() || entries_.empty()) return;
     const auto now = core_.env().now();
     if (now < next_look_at_kinds_) return;

@@ -20,6 +20,11 @@ namespace paddock::rules {
 /// of it for a minute.
 class log_limit {
 public:
+    /// Between two lines of trouble that begins, and that lasts. A trade: shorter pauses fill the
+    /// log, longer ones hide the trouble from those who begin to read.
+    static constexpr std::chrono::seconds first_pause{10};
+    static constexpr std::chrono::minutes longest_pause{1};
+
     /// Whether a line may be written now: how many of its code were left out since the last one.
     std::optional<std::uint64_t> allows(log_code code, std::string_view path,
                                         boot_clock::time_point now) {
@@ -41,11 +46,7 @@ public:
     }
 
 private:
-    // A trade: shorter pauses fill the log with trouble that lasts, longer ones hide it from those
-    // who begin to read. The same for locks with pauses of their own.
-    static constexpr std::chrono::seconds first_pause{10};
-    static constexpr std::chrono::minutes longest_pause{1};
-    static constexpr std::size_t most_subjects = 3;
+    static constexpr std::size_t most_subjects = 3; ///< locks with pauses of their own; a trade
 
     /// What the lines are about: one lock, or the client.
     struct subject {
