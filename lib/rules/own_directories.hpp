@@ -37,8 +37,8 @@ public:
     /// How long a directory is left alone after others were seen there. With it, Curator's clients
     /// got all of 2000 locks beside ours; 440 when every release deleted the directory (tried).
     static constexpr std::chrono::seconds quiet{10};
-    /// A visit finds it in use: the pause doubles up to this. A trade between
-    /// reads of directories in use and the time for which an empty one stays.
+    /// A visit finds it in use: the pause doubles up to this. A trade between reads of directories
+    /// in use and the time for which an empty one stays.
     static constexpr std::chrono::seconds longest_pause{40};
     /// Places that are known to refuse; beyond it the list begins anew, at a refused request each.
     static constexpr std::size_t most_refusals = 1000;

@@ -12,8 +12,8 @@ namespace paddock::detail {
 
 class core;
 
-/// The limit of a node's path in bytes, far below the 1 MiB of the largest request. A
-/// trade: the budgets for nodes and watches have room for one or two thousand of them.
+/// The limit of a node's path in bytes, far below the 1 MiB of the largest request. A trade:
+/// the budgets for nodes and watches have room for one or two thousand of this length.
 inline constexpr std::size_t longest_path = 512;
 
 /// The limit of text that other contenders read: all of them fetch it. With the next limit and a
