@@ -39,14 +39,20 @@ void hold::end(error_code why) {
         stage_.store(stage::lapsing, std::memory_order_release);
     if (!first) return;
     on_end();
-    if (reason_ != errc::released && !client_->closed())
-        client_->losses().add(lock_path(), reason_, client_->env().now() - granted_at_);
+    if (reason_ != errc::released && !client_->closed()) tell_loss();
     end_calls_.complete({}, reason_);
     for (auto* const calls : {&revoke_calls_, &downgrade_calls_})
         calls->complete(reason_);
     for (auto& one : std::exchange(end_callbacks_, {}))
         one(reason_);
     resource_->hold_ended(why);
+}
+
+/// A stalled event loop learns of the end late.
+void hold::tell_loss() const {
+    const auto now = client_->env().now();
+    const auto end = std::max(std::min({now, term_->last_until(), ends_at_}), granted_at_);
+    client_->losses().add(lock_path(), reason_, end - granted_at_, now - end);
 }
 
 void hold::release() {

@@ -120,6 +120,7 @@ private:
 
     /// The hold has ended: nothing renews it any more.
     virtual void on_end() {}
+    void tell_loss() const;
 
     std::shared_ptr<client_base> client_;
     std::shared_ptr<const lease_term> term_;

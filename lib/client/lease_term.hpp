@@ -4,8 +4,10 @@
 
 #include <paddock/boot_clock.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 
 namespace paddock::detail {
 
@@ -25,12 +27,16 @@ public:
         if (forks_ != forks.load(std::memory_order_relaxed)) return false;
         auto until = until_.load(std::memory_order_acquire);
         while (count(now_()) >= until)
-            if (until == ended || until_.compare_exchange_weak(until, ended)) return false;
+            if (until <= 0 || until_.compare_exchange_weak(until, -until)) return false;
         return true;
     }
     boot_clock::time_point until() const noexcept {
         if (forks_ != forks.load(std::memory_order_relaxed)) return {};
-        return boot_clock::time_point(boot_clock::duration(until_.load(std::memory_order_acquire)));
+        return time(std::max(until_.load(std::memory_order_acquire), std::int64_t{0}));
+    }
+    /// The same, but also after it has ended.
+    boot_clock::time_point last_until() const noexcept {
+        return time(std::abs(until_.load(std::memory_order_acquire)));
     }
 
     /// Whether a time has come, by the clock of this term.
@@ -47,17 +53,23 @@ public:
         }
         return false;
     }
-    void end() noexcept { until_.store(ended, std::memory_order_release); }
+    void end() noexcept {
+        auto old = until_.load(std::memory_order_acquire);
+        while (old > 0 && !until_.compare_exchange_weak(old, -old)) {
+        }
+    }
 
 private:
-    static constexpr std::int64_t ended = 0;
     static std::int64_t count(boot_clock::time_point t) noexcept {
         return t.time_since_epoch().count();
+    }
+    static boot_clock::time_point time(std::int64_t count) noexcept {
+        return boot_clock::time_point(boot_clock::duration(count));
     }
 
     clock now_;
     std::uint32_t forks_ = forks.load(std::memory_order_relaxed);
-    mutable std::atomic<std::int64_t> until_;
+    mutable std::atomic<std::int64_t> until_; ///< negative once the term has ended
 };
 
 } // namespace paddock::detail

@@ -14,9 +14,13 @@ constexpr auto period = rules::log_limit::first_pause;
 /// Holds that are lost together are reported by then: the client tells them one after the other. A
 /// person who reads the log notices no such delay.
 constexpr std::chrono::milliseconds burst{100};
+/// A loss that was noticed so much later was perhaps another client's gain meanwhile. Below that it
+/// is how long a busy event loop takes.
+constexpr std::chrono::seconds late{1};
 } // namespace
 
-void loss_log::add(std::string_view path, error_code why, boot_clock::duration held) {
+void loss_log::add(std::string_view path, error_code why, boot_clock::duration held,
+                   boot_clock::duration unnoticed) {
     const auto now = env_.now();
     if (now >= period_end_) {
         say_rest();
@@ -25,8 +29,11 @@ void loss_log::add(std::string_view path, error_code why, boot_clock::duration h
     }
     const auto lock = "the lock " + std::string(path);
     const bool by_stall = why == errc::lease_lapsed && now - stall_told_ < burst;
-    const auto reason =
+    auto reason =
         by_stall ? "the program's event loop stood still, so nothing renewed it" : why.message();
+    if (unnoticed >= late)
+        reason += "; noticed " + in_words(unnoticed) +
+                  " later, and since then another client may have held it";
     if (why == errc::revoked)
         return static_cast<void>(log_.write(log_code::lock_revoked,
                                             lock + " was ended, held for " + in_words(held) +

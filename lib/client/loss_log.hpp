@@ -18,8 +18,10 @@ class loss_log {
 public:
     loss_log(environment& env, trouble_log& log) : env_(env), log_(log) {}
 
-    /// The hold of the lock at `path` has ended for this reason, `held` after its grant.
-    void add(std::string_view path, error_code why, boot_clock::duration held);
+    /// The hold of the lock at `path` has ended for this reason, `held` after its grant and
+    /// `unnoticed` before now.
+    void add(std::string_view path, error_code why, boot_clock::duration held,
+             boot_clock::duration unnoticed = {});
     /// The event loop stood still for so long, which has cost holds: before their lines.
     void stalled(boot_clock::duration time);
     /// The client closes: says what it still has to say.

@@ -212,6 +212,8 @@ TEST_CASE("a lease term that was seen to have ended cannot be extended") {
     CHECK(term.until() == now + 2s);
     now += 2s;
     CHECK_FALSE(term.alive());
+    CHECK(term.until() == boot_clock::time_point());
+    CHECK(term.last_until() == now);
     CHECK_FALSE(term.extend(now + 9s));
     CHECK_FALSE(term.alive());
     now -= 2s; // no real clock does this

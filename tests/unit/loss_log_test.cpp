@@ -40,6 +40,20 @@ TEST_CASE("a loss is one line: the lock, how long it was held, and why") {
                                    make_error_code(errc::lease_lapsed).message()});
 }
 
+TEST_CASE("a loss that was noticed late says since when another client may have had the lock") {
+    fake_environment env;
+    std::vector<std::string> told;
+    detail::trouble_log log([&](std::string_view what) { told.emplace_back(what); });
+    detail::loss_log lost(env, log);
+    lost.add("/a", errc::lease_lapsed, 10s, 5s);
+    lost.add("/b", errc::lease_lapsed, 10s, 500ms);
+    const auto why = make_error_code(errc::lease_lapsed).message();
+    CHECK(told == std::vector<std::string>{
+                      "the lock /a is lost, held for 10 s: " + why +
+                          "; noticed 5.0 s later, and since then another client may have held it",
+                      "the lock /b is lost, held for 10 s: " + why});
+}
+
 TEST_CASE("of many losses at once the first three are named, and the others counted") {
     const auto lines = lines_about(std::vector(1000, 0ms));
     REQUIRE(lines.size() == 4);
