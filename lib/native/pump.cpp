@@ -163,8 +163,8 @@ std::string pump::fault(const failed_pass& pass) const {
         text = joined(pass.refused) +
                " refused the session, and closed the connection: no quorum of the ensemble runs, "
                "there are too many connections from this address (maxClientCnxns), the port "
-               "expects TLS, or no ZooKeeper server is there (`echo srvr | nc HOST PORT` shows "
-               "which)" +
+               "expects TLS, or no ZooKeeper server is there (`echo srvr | nc HOST PORT` from "
+               "another host says whether it serves, and nothing in the last two cases)" +
                (session_id_ != 0 ? ", or the servers' data is older than what this client has seen "
                                    "(lost, or restored from a backup)"
                                  : "") +
@@ -172,7 +172,9 @@ std::string pump::fault(const failed_pass& pass) const {
     if (!pass.mute.empty())
         text += joined(pass.mute) +
                 " accepted the connection, but did not answer: a server that is stopped or "
-                "overloaded, a proxy without a server, or no ZooKeeper server at all; ";
+                "overloaded, " +
+                (session_id_ == 0 ? "a proxy without a server, or no ZooKeeper server at all; "
+                                  : "or a proxy without a server; ");
     if (silent > 0) text += "no other server of " + joined(known_) + " answers; ";
     return text + "still trying";
 }

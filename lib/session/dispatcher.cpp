@@ -12,8 +12,7 @@ namespace paddock::detail {
 
 namespace {
 
-/// How far behind a mergeable request others are looked for: a full batch of 64, with three other
-/// requests for each. Farther costs more time per send when the queue is long.
+/// How far behind a mergeable request others are looked for: a full batch, with three others each.
 constexpr std::size_t farthest_merged = 256;
 /// How many that cannot be merged end the search: each costs its check. A trade, not measured.
 constexpr std::size_t most_misfits = 16;

@@ -56,8 +56,20 @@ TEST_CASE("a server that accepts connections and says nothing is told from one t
     CHECK(s.user.troubles[0].starts_with("127.0.0.1:"));
     CHECK(s.user.troubles[0].find(" accepted the connection, but did not answer: ") !=
           std::string::npos);
+    CHECK(s.user.troubles[0].find("no ZooKeeper server at all") != std::string::npos);
     CHECK(s.user.troubles[0].ends_with(
         "; no other server of 127.0.0.1:1, 127.0.0.1:2 answers; still trying"));
+}
+
+TEST_CASE("a server that was one before it fell silent is not said to be none") {
+    connected_pump s;
+    s.c->answers = false;
+    s.c->hang_up();
+    s.env.advance(6s);
+    REQUIRE_FALSE(s.user.troubles.empty());
+    CHECK(s.user.troubles[0].find(" accepted the connection, but did not answer: ") !=
+          std::string::npos);
+    CHECK(s.user.troubles[0].find("no ZooKeeper server") == std::string::npos);
 }
 
 TEST_CASE("servers that refuse are tried with pauses, and reported at a limited rate") {

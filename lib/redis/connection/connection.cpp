@@ -110,7 +110,10 @@ void connection::read() {
 
 void connection::on_read(const error_code& error, std::string_view bytes) {
     if (error == boost::asio::error::eof)
-        return end(ending::lost, "the server has closed the connection");
+        return end(ending::lost, heard_ == time_point{}
+                                     ? "the server has closed the connection without a word: its "
+                                       "port expects TLS, or no Redis server is there"
+                                     : "the server has closed the connection");
     if (error) return end(ending::lost, "the connection is broken: " + error.message());
     heard_ = env_.now();
     reader_.feed(bytes);
