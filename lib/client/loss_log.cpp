@@ -16,7 +16,7 @@ constexpr auto period = rules::log_limit::first_pause;
 constexpr std::chrono::milliseconds burst{100};
 /// A loss that was noticed so much later was perhaps another client's gain meanwhile. Below that it
 /// is how long a busy event loop takes.
-constexpr std::chrono::seconds late{1};
+constexpr std::chrono::seconds unnoticed_for_long{1};
 } // namespace
 
 void loss_log::add(std::string_view path, error_code why, boot_clock::duration held,
@@ -31,7 +31,7 @@ void loss_log::add(std::string_view path, error_code why, boot_clock::duration h
     const bool by_stall = why == errc::lease_lapsed && now - stall_told_ < burst;
     auto reason =
         by_stall ? "the program's event loop stood still, so nothing renewed it" : why.message();
-    if (unnoticed >= late)
+    if (unnoticed >= unnoticed_for_long)
         reason += "; noticed " + in_words(unnoticed) +
                   " later, and since then another client may have held it";
     if (why == errc::revoked)

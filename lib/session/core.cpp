@@ -193,17 +193,23 @@ void core::close(error_code why) {
 /// The client has seen a transaction that the servers do not have, or they do not serve yet. As
 /// long as the session may be alive a server may catch up with it. Later a scout asks whether they
 /// open other sessions; servers without a quorum refuse those, too. A pass over all servers that
-/// began behind that answer, and is refused again, shows that they have lost this session.
+/// began behind that answer, and is refused again, shows that they have lost this session: unless
+/// the network breaks connections, for which handshakes end in the same way. So the scout's own
+/// connection must have lasted.
 void core::on_refused() noexcept {
     const auto lost_at = suspended_since_ + session_timeout() + refusal_margin;
     if (state() != client_state::suspended || env().now() < lost_at) return;
     constexpr int passes = 2; // the first one may have begun before
-    if (scout_ && serve_others_ && ++refusals_since_ >= passes) return give_session_up();
+    if (scout_ && serve_others_since_ && ++refusals_since_ >= passes &&
+        env().now() - *serve_others_since_ >= native::pump::steady_after)
+        return give_session_up();
     if (scout_) return;
-    serve_others_ = false;
-    refusals_since_ = 0;
-    scout_ = std::make_unique<scout>(env(), make_calls_(), pump_options(), [this] {
-        serve_others_ = true;
+    serve_others_since_.reset();
+    scout_ = std::make_unique<scout>(env(), make_calls_(), pump_options(), [this](bool serves) {
+        serve_others_since_.reset();
+        refusals_since_ = 0;
+        if (!serves) return;
+        serve_others_since_ = env().now();
         if (pump_) pump_->retry_now();
     });
 }

@@ -25,6 +25,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <typeindex>
@@ -196,8 +197,8 @@ private:
     boot_clock::time_point suspended_since_{};
     std::unique_ptr<timer> recovery_; ///< until an unsteady connection proves to be steady
     std::unique_ptr<scout> scout_;    ///< while the servers refuse the session, after its time
-    bool serve_others_ = false;       ///< the scout has a session
-    int refusals_since_ = 0;          ///< of this session, since then
+    std::optional<boot_clock::time_point> serve_others_since_; ///< while the scout is connected
+    int refusals_since_ = 0;                                   ///< of this session, since then
     std::map<std::type_index, std::unique_ptr<session_listener>> services_;
     std::vector<std::weak_ptr<session_listener>> listeners_; ///< besides the services
     static constexpr std::size_t fewest_tidied = 64;         ///< listeners; fewer are no burden

@@ -5,9 +5,9 @@
 namespace paddock::detail {
 
 scout::scout(environment& env, std::unique_ptr<native::calls> table, native::pump_options options,
-             unique_function<void()> served)
+             unique_function<void(bool)> served)
     : env_(env)
-    , served_(std::make_shared<unique_function<void()>>(std::move(served)))
+    , served_(std::make_shared<unique_function<void(bool)>>(std::move(served)))
     , pump_(std::make_shared<native::pump>(env, std::move(table), std::move(options),
                                            static_cast<native::pump_user&>(*this))) {
     pump_->start();
@@ -21,10 +21,10 @@ void scout::end(unique_function<void()> ended) {
     keep->end_session(std::move(ended));
 }
 
-void scout::on_connected(std::uint64_t) noexcept {
-    env_.post([weak = std::weak_ptr(served_)] {
+void scout::tell(bool serves) noexcept {
+    env_.post([weak = std::weak_ptr(served_), serves] {
         const auto call = weak.lock(); // it may end the scout
-        if (call) (*call)();
+        if (call) (*call)(serves);
     });
 }
 

@@ -16,9 +16,10 @@ namespace paddock::detail {
 /// that it has seen. Strand only.
 class scout final : private native::pump_user {
 public:
-    /// Calls `served`, in a task of its own, once a server has opened a session.
+    /// Calls `served`, in tasks of their own, with true when a server has opened a session, or has
+    /// taken it up again, and with false when the connection is lost.
     scout(environment& env, std::unique_ptr<native::calls> table, native::pump_options options,
-          unique_function<void()> served);
+          unique_function<void(bool)> served);
     ~scout();
     scout(const scout&) = delete;
     scout& operator=(const scout&) = delete;
@@ -28,16 +29,18 @@ public:
     void end(unique_function<void()> ended);
 
 private:
-    void on_connected(std::uint64_t connection) noexcept override;
-    void on_disconnected() noexcept override {}
+    void on_connected(std::uint64_t) noexcept override { tell(true); }
+    void on_disconnected() noexcept override { tell(false); }
     void on_session_ended(error_code) noexcept override {}
     void on_refused() noexcept override {}
     void on_watch(native::watch_type, std::string_view) noexcept override {}
     void on_sending() noexcept override {}
     void on_trouble(log_code, std::string_view) noexcept override {}
 
+    void tell(bool serves) noexcept;
+
     environment& env_;
-    std::shared_ptr<unique_function<void()>> served_;
+    std::shared_ptr<unique_function<void(bool)>> served_;
     std::shared_ptr<native::pump> pump_;
 };
 

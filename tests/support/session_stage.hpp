@@ -29,7 +29,7 @@ struct session_stage {
         options.session_timeout = session_timeout;
         core = std::make_shared<detail::core>(
             io.get_executor(),
-            detail::world{std::move(made), [script = c] { return make_scripted_calls(script); },
+            detail::world{std::move(made), [this] { return make_scripted_calls(c); },
                           &fake_environment::latest_now},
             std::vector<native::server_address>{{"127.0.0.1", 1, true}}, std::move(root), options);
         core->start();
