@@ -205,10 +205,11 @@ void core::on_refused() noexcept {
         return give_session_up();
     if (scout_) return;
     serve_others_since_.reset();
-    scout_ = std::make_unique<scout>(env(), make_calls_(), pump_options(), [this](bool serves) {
+    scout_ = std::make_unique<scout>(env(), make_calls_(), pump_options(), [this](scout_news news) {
         serve_others_since_.reset();
         refusals_since_ = 0;
-        if (!serves) return;
+        if (news == scout_news::ended) scout_.reset(); // the next refusal sends another
+        if (news != scout_news::served) return;
         serve_others_since_ = env().now();
         if (pump_) pump_->retry_now();
     });

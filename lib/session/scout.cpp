@@ -5,9 +5,9 @@
 namespace paddock::detail {
 
 scout::scout(environment& env, std::unique_ptr<native::calls> table, native::pump_options options,
-             unique_function<void(bool)> served)
+             unique_function<void(scout_news)> hear)
     : env_(env)
-    , served_(std::make_shared<unique_function<void(bool)>>(std::move(served)))
+    , hear_(std::make_shared<unique_function<void(scout_news)>>(std::move(hear)))
     , pump_(std::make_shared<native::pump>(env, std::move(table), std::move(options),
                                            static_cast<native::pump_user&>(*this))) {
     pump_->start();
@@ -16,15 +16,15 @@ scout::scout(environment& env, std::unique_ptr<native::calls> table, native::pum
 scout::~scout() { pump_->close(); }
 
 void scout::end(unique_function<void()> ended) {
-    if (!std::exchange(served_, {})) return;
+    if (!std::exchange(hear_, {})) return;
     const auto keep = pump_; // the call may destroy this
     keep->end_session(std::move(ended));
 }
 
-void scout::tell(bool serves) noexcept {
-    env_.post([weak = std::weak_ptr(served_), serves] {
+void scout::tell(scout_news news) noexcept {
+    env_.post([weak = std::weak_ptr(hear_), news] {
         const auto call = weak.lock(); // it may end the scout
-        if (call) (*call)(serves);
+        if (call) (*call)(news);
     });
 }
 

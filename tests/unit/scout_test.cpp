@@ -37,6 +37,21 @@ TEST_CASE("a session is given up when servers that open another one have refused
     CHECK(s.given_up());
 }
 
+TEST_CASE("a scout whose session ends is followed by another") {
+    refused_stage s;
+    s.env->advance(session_stage::session_timeout);
+    while (s.c->opened == 0)
+        s.env->advance(100ms);
+    s.env->run();
+    s.c->next_session_state = native::state::expired;
+    s.c->hang_up();
+    s.env->advance(400ms);
+    s.c->next_session_state = native::state::connected;
+    s.env->advance(6s);
+    CHECK(s.given_up());
+    CHECK(s.c->opened == 3); // two scouts, and the next session
+}
+
 TEST_CASE("while the network breaks the scout's connections, too, no session is given up") {
     refused_stage s;
     s.env->advance(session_stage::session_timeout);
