@@ -16,8 +16,18 @@ namespace paddock::native {
 /// What a pass over all servers has shown.
 struct failed_pass {
     std::set<std::string> refused; ///< servers that have closed the connection in the handshake
-    std::set<std::string> mute;    ///< servers that have accepted it, and not answered
-    bool by_most = false;          ///< more than half of the servers have
+    std::set<std::string> mute;    ///< other servers, that have accepted it, and not answered
+    bool by_most = false;          ///< more than half of the servers have refused
+
+    /// A server may be tried twice in a pass: that it has refused says more.
+    void add(const std::string& server, bool silent) {
+        if (!silent) {
+            refused.insert(server);
+            mute.erase(server);
+        } else if (!refused.contains(server)) {
+            mute.insert(server);
+        }
+    }
 };
 
 /// Counts the attempts to connect, and limits their time: the C client itself gives each server two
@@ -75,8 +85,7 @@ public:
     std::optional<failed_pass> fail() {
         in_progress_ = false;
         if (new_list_expected_) return std::nullopt;
-        if (phase_ == state::associating)
-            (given_up_ ? shown_.mute : shown_.refused).insert(server_);
+        if (phase_ == state::associating) shown_.add(server_, given_up_);
         if (++failed_ < entries_) return std::nullopt;
         slow_passes_ = slow_ ? std::min(slow_passes_ + 1, 5) : 0;
         auto shown = std::exchange(shown_, {});

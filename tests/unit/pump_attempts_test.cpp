@@ -61,6 +61,19 @@ TEST_CASE("a server that accepts connections and says nothing is told from one t
         "; no other server of 127.0.0.1:1, 127.0.0.1:2 answers; still trying"));
 }
 
+TEST_CASE("of a server that is tried twice in a pass, and refuses once, only that is said") {
+    stage s({literal_server(1), literal_server(2)}, 9s); // the C client gets one of them twice
+    s.c->refuses_sessions = true;
+    while (s.c->last_identity < 3)
+        REQUIRE(s.env.step());
+    s.c->refuses_sessions = s.c->answers = false;
+    s.env.advance(2s);
+    REQUIRE(s.troubles() >= 1);
+    CHECK(s.user.troubles[0].starts_with("127.0.0.1:1, 127.0.0.1:2 refused the session"));
+    CHECK(s.user.troubles[0].find("accepted the connection") == std::string::npos);
+    CHECK(s.user.troubles[0].find("no other server") == std::string::npos);
+}
+
 TEST_CASE("a server that was one before it fell silent is not said to be none") {
     connected_pump s;
     s.c->answers = false;
