@@ -75,7 +75,7 @@ public:
     void give_up() noexcept { given_up_ = slow_ = true; }
 
     void succeed() noexcept {
-        in_progress_ = false;
+        end();
         slow_passes_ = 0;
         begin_pass();
     }
@@ -83,9 +83,11 @@ public:
     /// The attempt has failed. Returns what the pass over all servers has shown, if it was its
     /// last.
     std::optional<failed_pass> fail() {
-        in_progress_ = false;
+        const bool accepted = phase_ == state::associating;
+        const bool silent = given_up_;
+        end();
         if (new_list_expected_) return std::nullopt;
-        if (phase_ == state::associating) shown_.add(server_, given_up_);
+        if (accepted) shown_.add(server_, silent);
         if (++failed_ < entries_) return std::nullopt;
         slow_passes_ = slow_ ? std::min(slow_passes_ + 1, 5) : 0;
         auto shown = std::exchange(shown_, {});
@@ -105,6 +107,11 @@ public:
     }
 
 private:
+    /// The next attempt may fail before it has a socket, and so before begin().
+    void end() noexcept {
+        in_progress_ = given_up_ = false;
+        phase_ = 0;
+    }
     void begin_pass() noexcept {
         failed_ = 0;
         shown_ = {};

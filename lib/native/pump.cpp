@@ -154,8 +154,8 @@ void pump::attempt_failed() {
 }
 
 std::string pump::fault(const failed_pass& pass) const {
-    const auto silent = known_.size() - pass.refused.size() - pass.mute.size();
-    if (silent == known_.size())
+    const auto heard = pass.refused.size() + pass.mute.size();
+    if (heard == 0)
         return "no server of " + joined(known_) +
                " answers: check the server list and that the ensemble runs; still trying";
     std::string text;
@@ -175,7 +175,7 @@ std::string pump::fault(const failed_pass& pass) const {
                 "overloaded, " +
                 (session_id_ == 0 ? "a proxy without a server, or no ZooKeeper server at all; "
                                   : "or a proxy without a server; ");
-    if (silent > 0) text += "no other server of " + joined(known_) + " answers; ";
+    if (heard < known_.size()) text += "no other server of " + joined(known_) + " answers; ";
     return text + "still trying";
 }
 

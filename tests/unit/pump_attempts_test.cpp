@@ -61,6 +61,16 @@ TEST_CASE("a server that accepts connections and says nothing is told from one t
         "; no other server of 127.0.0.1:1, 127.0.0.1:2 answers; still trying"));
 }
 
+TEST_CASE("an attempt that fails before it has a socket is no refusal") {
+    connected_pump s;
+    s.c->interest_codes.assign(3, code::connection_loss);
+    s.c->hang_up();
+    s.env.run();
+    REQUIRE_FALSE(s.user.troubles.empty());
+    CHECK(s.user.troubles[0].starts_with("no server of 127.0.0.1:1 answers: "));
+    CHECK(s.user.refused == 0);
+}
+
 TEST_CASE("of a server that is tried twice in a pass, and refuses once, only that is said") {
     stage s({literal_server(1), literal_server(2)}, 9s); // the C client gets one of them twice
     s.c->refuses_sessions = true;
