@@ -218,7 +218,8 @@ void core::on_refused() noexcept {
 /// Not from within the pump's own turn: it is about to be destroyed.
 void core::give_session_up() {
     env().post([self = shared_from_this()] {
-        if (self->closed() || self->state() != client_state::suspended || !self->scout_) return;
+        if (self->closed() || self->state() != client_state::suspended) return;
+        if (!self->serve_others_since_) return;
         // The tokens are a matter of safety: this line is never left out.
         self->log().write_now(
             log_code::data_lost,
@@ -232,6 +233,7 @@ void core::give_session_up() {
 }
 
 void core::dismiss_scout() {
+    serve_others_since_.reset();
     if (!scout_) return;
     scout_->end([weak = weak_from_this()] {
         if (const auto self = weak.lock()) self->scout_.reset();
