@@ -90,12 +90,11 @@ void lease::on_answer(const observed_answer& seen) {
     const auto now = parts_.env.now();
     clock_->touched(seen.sent, now);
     last_touch_ = std::max(last_touch_, seen.sent);
-    if (seen.by == answered_by::quorum) {
-        write_answered_ = now;
-        write_took_ = now - seen.sent;
-        proved(seen.sent, true);
-    }
-    if (seen.by == answered_by::leader && settings_.by_sync) proved(seen.sent, false);
+    const bool by_quorum = seen.by == answered_by::quorum;
+    if (!by_quorum && !(seen.by == answered_by::leader && settings_.by_sync)) return;
+    proof_answered_ = now;
+    proof_took_ = now - seen.sent;
+    proved(seen.sent, by_quorum);
 }
 
 /// A lapsed term stays lapsed: a later proof begins another term, for later grants. That proof must
@@ -181,12 +180,15 @@ std::string lease::why_not_fit(boot_clock::time_point now) const {
     const auto& timing = clock_->timing();
     const std::string no_lock =
         "no lock can be granted under the session timeout of " + in_words(timing.timeout) + ": ";
-    if (now - write_answered_ >= timing.timeout)
-        return no_lock + "the server has answered no write for longer than that. Does the ensemble "
-                         "have a quorum and a leader, and is this server connected to it?";
+    const std::string proof = settings_.by_sync ? "sync" : "write";
+    if (now - proof_answered_ >= timing.timeout)
+        return no_lock + "the server has answered no " + proof +
+               " for longer than that. Does the ensemble have a quorum and a leader, and is this "
+               "server connected to it?";
     // A proof counts from a touch that is up to a beat older than the gap wants it.
-    return no_lock + "the last write took " + in_words(write_took_) + ", and should take at most " +
-           in_words(timing.timeout - timing.gap - timing.beat - timing.margin - timing.least) +
+    const auto most = timing.timeout - timing.gap - timing.beat - timing.margin - timing.least;
+    return no_lock + "the last " + proof + " took " + in_words(proof_took_) +
+           ", and should take at most " + in_words(std::max(most, most.zero())) +
            ". Raise session_timeout, or look after the ensemble's load and the network";
 }
 

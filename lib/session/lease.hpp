@@ -100,8 +100,8 @@ private:
     boot_clock::time_point waiting_since_{}; ///< since the last log line about it, if there was one
 
     boot_clock::time_point last_touch_{};     ///< when the newest of the answered requests was sent
-    boot_clock::time_point write_answered_{}; ///< the last one
-    boot_clock::duration write_took_{};       ///< likewise
+    boot_clock::time_point proof_answered_{}; ///< the last one
+    boot_clock::duration proof_took_{};       ///< likewise
     int beats_ = 0;                           ///< of the present connection
     bool reading_ = false;
     std::uint64_t reads_ = 0; ///< the number of the last read; an answer to another one is late
