@@ -1,10 +1,7 @@
 // One connection to a Redis server: to a server that the test plays, mostly in bad health.
 
-#include "redis/connection/connection.hpp"
-#include "support/asio_environment.hpp"
-#include "support/played_redis.hpp"
+#include "redis_connection_support.hpp"
 #include "support/ports.hpp"
-#include "support/pump_harness.hpp"
 #include "support/redis_server.hpp"
 
 #include <optional>
@@ -15,68 +12,7 @@ using redis::connection;
 using redis::ending;
 using redis::rules::reply;
 
-namespace {
-
 using words = connection::words;
-
-struct connection_harness : connection::user {
-    connection_harness() { place.host = "127.0.0.1"; }
-
-    void on_open() override {
-        CHECK_FALSE(opened);
-        opened = true;
-        if (when_open) when_open();
-    }
-    void on_message(const std::string& channel, const std::string&) override {
-        messages.push_back(channel);
-        if (when_message) when_message();
-    }
-    void on_end(ending how, const std::string& why) override {
-        CHECK_FALSE(ended);
-        ended = how;
-        reason = why;
-        if (when_ended) when_ended();
-    }
-
-    void connect(std::uint16_t port, connection::kind what = connection::kind::commands) {
-        place.port = port;
-        subject.emplace(*env, place, what, limits, *this);
-        CHECK_FALSE(opened);
-        CHECK_FALSE(ended);
-    }
-    bool open(connection::kind what = connection::kind::commands) {
-        connect(peer.port(), what);
-        return until([&] { return opened || ended; }) && opened;
-    }
-    template <class Predicate>
-    bool until(Predicate predicate) {
-        return run_until(io, predicate);
-    }
-    /// The reply's text, "?" if the outcome is unknown.
-    bool send(const words& command) {
-        return subject->send(command, [this](std::optional<reply> said, auto) {
-            replies.push_back(said ? said->text : "?");
-        });
-    }
-    void answer_with(std::string bytes) {
-        peer.on_command = [bytes](auto& link, const auto&) { link.say(bytes); };
-    }
-
-    asio::io_context io{1};
-    played_redis peer{io};
-    std::unique_ptr<environment> env =
-        make_asio_environment(asio::make_strand(asio::any_io_executor(io.get_executor())));
-    redis::rules::server place;
-    redis::connection_limits limits;
-    std::optional<connection> subject;
-    bool opened = false;
-    std::optional<ending> ended;
-    std::string reason;
-    std::vector<std::string> messages, replies;
-    std::function<void()> when_open, when_ended, when_message;
-};
-
-} // namespace
 
 TEST_CASE_FIXTURE(connection_harness, "commands of one turn leave as one write") {
     REQUIRE(open());
@@ -188,6 +124,15 @@ TEST_CASE("an error in reply to AUTH or SELECT says what to do") {
         CHECK(one.reason == "the server refuses " + shown);
         CHECK(one.ended == how);
     }
+}
+
+TEST_CASE_FIXTURE(connection_harness, "a server that closes a connection without a word may want "
+                                      "TLS, or be none") {
+    place.password = "secret";
+    peer.on_command = [](auto& link, const auto&) { link.close(); };
+    CHECK_FALSE(open());
+    CHECK(reason == "the server has closed the connection without a word: its port expects TLS, or "
+                    "no Redis server is there");
 }
 
 TEST_CASE_FIXTURE(connection_harness, "what no server says ends the connection, and open commands "

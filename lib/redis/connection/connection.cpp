@@ -110,12 +110,13 @@ void connection::read() {
 
 void connection::on_read(const error_code& error, std::string_view bytes) {
     if (error == boost::asio::error::eof)
-        return end(ending::lost, heard_ == time_point{}
+        return end(ending::lost, !has_spoken_
                                      ? "the server has closed the connection without a word: its "
                                        "port expects TLS, or no Redis server is there"
                                      : "the server has closed the connection");
     if (error) return end(ending::lost, "the connection is broken: " + error.message());
     heard_ = env_.now();
+    has_spoken_ = true;
     reader_.feed(bytes);
     const std::weak_ptr alive(alive_);
     while (auto said = reader_.next()) {

@@ -141,7 +141,8 @@ private:
     bool flush_posted_ = false;
     bool ended_idle_ = false;
     bool overdue_ = false; ///< the first reply is late; it may wait in the system's buffer
-    time_point heard_{};   ///< the server has sent something
+    time_point heard_{};   ///< the server has sent something, or the connection was made
+    bool has_spoken_ = false;
     boot_clock::duration round_trip_{};
     std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };
