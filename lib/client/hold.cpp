@@ -51,8 +51,8 @@ void hold::end(error_code why) {
 /// A stalled event loop learns of the end late.
 void hold::tell_loss() const {
     const auto now = client_->env().now();
-    const auto end = std::max(std::min({now, term_->last_until(), ends_at_}), granted_at_);
-    client_->losses().add(lock_path(), reason_, end - granted_at_, now - end);
+    const auto kept = std::max(std::min(now, term_->last_until()), granted_at_); // by the servers
+    client_->losses().add(lock_path(), reason_, std::min(kept, ends_at_) - granted_at_, now - kept);
 }
 
 void hold::release() {

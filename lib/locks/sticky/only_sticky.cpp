@@ -20,6 +20,7 @@ void when_only_sticky(const std::shared_ptr<const fair_lock>& lock,
     if (client.state() != client_state::connected) return done(false);
     list(client.dispatcher(), lane::user, lock->directory,
          [lock, done = std::move(done)](int code, const std::vector<std::string>& names) mutable {
+             if (queue_of(*lock)->local_blocker(rules::role::exclusive)) return done(false);
              if (gone(code)) return done(true);
              const auto contends = [&](const std::string& name) {
                  return lock->names.read(name).has_value();
