@@ -7,10 +7,6 @@
 
 namespace paddock::test {
 
-/// The first invariant that the library has found broken, and empties it. In a program that
-/// includes this the library notes them instead of aborting.
-inline std::string take_broken_invariant();
-
 namespace inside {
 inline std::string first_broken_invariant;
 
@@ -21,6 +17,8 @@ inline const bool notes_broken_invariants =
     (detail::on_broken_invariant = note_broken_invariant, true);
 } // namespace inside
 
+/// The first invariant that the library has found broken since the last call; empty if there is
+/// none. In a program that includes this the library notes them instead of aborting.
 inline std::string take_broken_invariant() {
     return std::exchange(inside::first_broken_invariant, {});
 }
