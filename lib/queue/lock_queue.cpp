@@ -26,13 +26,12 @@ bool lock_queue::local_blocker(rules::role as) const noexcept {
     });
 }
 
-rules::contender_key lock_queue::join(std::shared_ptr<queue_user> user, entry_terms how) {
-    if (const auto why = how.uses_path ? begin_use() : error_code()) {
-        user->failed(why);
-        return ++last_key_;
-    }
-    const auto key =
-        how.rejoin_key && !entries_.contains(how.rejoin_key) ? how.rejoin_key : ++last_key_;
+rules::contender_key lock_queue::next_key(rules::contender_key before) {
+    return before != 0 && !entries_.contains(before) ? before : next_key();
+}
+
+void lock_queue::join(rules::contender_key key, std::shared_ptr<queue_user> user, entry_terms how) {
+    if (const auto why = how.uses_path ? begin_use() : error_code()) return user->failed(why);
     persistent_parents_ = persistent_parents_ || how.nodes->persistent_parents;
     keyed_ = keyed_ || how.rules.own_directory;
     auto& entry = entries_[key];
@@ -59,7 +58,6 @@ rules::contender_key lock_queue::join(std::shared_ptr<queue_user> user, entry_te
                 self->report(&rules::queue::join, key, it->second.how.rules);
             });
     }
-    return key;
 }
 
 error_code lock_queue::begin_use() {
@@ -104,7 +102,7 @@ void lock_queue::quit(rules::contender_key key) {
     report(&rules::queue::quit, key);
 }
 
-void lock_queue::release(rules::contender_key key) { report(&rules::queue::release, key); }
+void lock_queue::release(rules::contender_key key, bool) { report(&rules::queue::release, key); }
 
 void lock_queue::downgrade(rules::contender_key key) { report(&rules::queue::downgrade, key); }
 

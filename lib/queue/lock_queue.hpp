@@ -1,6 +1,6 @@
 #pragma once
 
-#include "queue/node_terms.hpp"
+#include "queue/call_queue.hpp"
 #include "queue/path_use.hpp"
 #include "queue/rules_driver.hpp"
 #include "rules/kinds.hpp"
@@ -20,46 +20,22 @@
 
 namespace paddock::detail {
 
-/// The owner of a queue entry. The queue calls it on the strand: either failed() or given_up(), and
-/// then nothing more, or granted() and later perhaps lost(). It may call failed() and given_up()
-/// from within lock_queue::join().
-class queue_user {
-public:
-    virtual ~queue_user() = default;
-    virtual void granted(const std::string& path, const fencing_token& token) = 0;
-    virtual void given_up() = 0;
-    virtual void failed(error_code why) = 0;
-    virtual void lost(error_code why) = 0;
-    virtual void revoke_requested() {} ///< another client asks for the lock back
-    virtual void downgraded(const std::string& path) { (void)path; } ///< the path of the new node
-    virtual void downgrade_refused(error_code why) { (void)why; }
-    virtual void queue_changed() {} ///< only while lock_queue::observe()
-};
-
-/// How a contender joins the queue.
-struct entry_terms {
-    rules::contender_terms rules;
-    bool fail_over_budget = false; ///< does not wait for the node budget
-    bool bytes_reserved = false;   ///< by the caller; the queue returns them to the budget
-    bool uses_path = true;         ///< false: its caller has a path_use of its own
-    /// The key that it had when its session expired, so that it keeps its position among the local
-    /// contenders; 0: a new contender.
-    rules::contender_key rejoin_key = 0;
-    std::shared_ptr<const node_terms> nodes;
-    std::chrono::system_clock::time_point since; ///< of the call, for the node's data
-};
-
 /// The driver of rules::queue: the lock queue at one path, shared by all contenders of one client.
 /// Strand only.
-class lock_queue final : public rules_driver<lock_queue, rules::queue>,
+class lock_queue final : public call_queue,
+                         public rules_driver<lock_queue, rules::queue>,
                          public std::enable_shared_from_this<lock_queue> {
 public:
     /// `directory` is the full path, with the client's root.
     lock_queue(core& client, std::string directory, rules::naming names);
 
-    rules::contender_key join(std::shared_ptr<queue_user> user, entry_terms how);
-    void quit(rules::contender_key key);
-    void release(rules::contender_key key);
+    rules::contender_key next_key() override { return ++last_key_; }
+    /// Of a contender that joins again after its session has expired: the same, if it is free, so
+    /// that it keeps its position among the local contenders.
+    rules::contender_key next_key(rules::contender_key before);
+    void join(rules::contender_key key, std::shared_ptr<queue_user> user, entry_terms how) override;
+    void quit(rules::contender_key key) override;
+    void release(rules::contender_key key, bool passable) override;
     void downgrade(rules::contender_key key);
 
     /// Whether an entry of this client blocks a new contender of that role.
@@ -79,8 +55,7 @@ public:
     std::optional<std::size_t> ahead_of(rules::contender_key key) const {
         return rules_ ? rules_->ahead_of(key) : std::nullopt;
     }
-    /// As rules::queue::known_blocked(); key 0 is a contender that has not joined.
-    bool known_blocked(rules::contender_key key, rules::role as) const {
+    bool known_blocked(rules::contender_key key, rules::role as) const override {
         return rules_ && rules_->known_blocked(key, as);
     }
     /// The path of the contender's node; empty if there is none.

@@ -29,65 +29,57 @@ bool mutex_call::sticky() const noexcept {
 }
 
 void mutex_call::join() {
-    if (immediate()) end_lingering_of_others();
-    if (sticky()) return join_line();
-    enter(*lock_);
-    if (!immediate()) return join_queue();
-    check_if_free(lock_, queue_, as_, [self = self()](error_code why, bool free) {
-        if (!self->open()) return;
-        if (why)
-            self->failed(why);
-        else if (free)
-            self->join_queue();
-        else
-            self->given_up();
-    });
-}
-
-/// Of this client: the others hear of a contender.
-void mutex_call::end_lingering_of_others() {
-    auto& lines = lock_->client->use<sticky_lines>();
-    lines.end_lingering(lock_->directory, sticky() ? lines.find(lock_) : nullptr);
-}
-
-void mutex_call::join_line() {
-    if (immediate() && lock_->client->state() != client_state::connected)
-        return failed(errc::not_connected);
-    line_ = lock_->client->use<sticky_lines>().find(lock_);
-    if (!immediate() || (line_ && !line_->idle())) return join_line_now(immediate());
+    if (!immediate()) return join_in(own_queue(), false);
+    end_lingering_of_others();
+    if (sticky()) {
+        if (lock_->client->state() != client_state::connected) return failed(errc::not_connected);
+        const auto line = lines().find(lock_);
+        if (line && !line->idle()) return join_in(line, true);
+    }
     check_if_free(lock_, queue_of(*lock_), as_, [self = self()](error_code why, bool free) {
         if (!self->open()) return;
         if (why)
             self->failed(why);
         else if (free)
-            self->join_line_now(true);
-        else
-            self->queue_if_only_sticky();
-    });
-}
-
-void mutex_call::join_line_now(bool immediate) {
-    line_ = lock_->client->use<sticky_lines>().get(lock_);
-    key_ = line_->next_id(); // it may be granted the lock at once
-    line_->join(key_, self(), immediate);
-}
-
-/// The lock may be free for its node's client only; another contender makes that release it.
-void mutex_call::queue_if_only_sticky() {
-    end_after(time_to_give_back);
-    when_only_sticky(lock_, [self = self()](bool only) {
-        if (!self->open()) return;
-        if (only)
-            self->join_line_now(false);
+            self->join_in(self->own_queue(), true);
+        else if (self->sticky())
+            self->join_if_only_sticky();
         else
             self->given_up();
     });
 }
 
-void mutex_call::join_queue() {
-    auto terms = terms_of(*lock_, as_, immediate());
-    terms.bytes_reserved = reservation_ && reservation_->take(queue_->entry_bytes(terms.rules));
-    key_ = queue_->join(self(), std::move(terms));
+sticky_lines& mutex_call::lines() const { return lock_->client->use<sticky_lines>(); }
+
+/// Of this client: the others hear of a contender.
+void mutex_call::end_lingering_of_others() {
+    lines().end_lingering(lock_->directory, sticky() ? lines().find(lock_) : nullptr);
+}
+
+/// The lock may be free for its node's client only; another contender makes that release it.
+void mutex_call::join_if_only_sticky() {
+    end_after(time_to_give_back);
+    when_only_sticky(lock_, [self = self()](bool only) {
+        if (!self->open()) return;
+        if (only)
+            self->join_in(self->own_queue(), false);
+        else
+            self->given_up();
+    });
+}
+
+std::shared_ptr<call_queue> mutex_call::own_queue() {
+    if (sticky()) return lines().get(lock_);
+    enter(*lock_);
+    return queue_;
+}
+
+void mutex_call::join_in(std::shared_ptr<call_queue> queue, bool immediate) {
+    auto terms = terms_of(*lock_, as_, immediate);
+    terms.bytes_reserved = reservation_ && reservation_->take(entry_bytes(*lock_, as_));
+    waits_in_ = std::move(queue);
+    key_ = waits_in_->next_key(); // it may be granted the lock from within join()
+    waits_in_->join(key_, self(), std::move(terms));
 }
 
 void mutex_call::granted(const std::string& path, const fencing_token& token) {
@@ -131,22 +123,17 @@ void mutex_call::downgrade_refused(error_code why) {
 }
 
 void mutex_call::release() {
-    if (!line_) return queue_->release(key_);
     const auto held = hold_.lock();
-    line_->release(key_, held && held->passable());
+    waits_in_->release(key_, held && held->passable());
 }
 
 bool mutex_call::known_blocked() const {
-    if (line_) return line_->known_blocked();
-    return queue_ && queue_->known_blocked(key_, as_);
+    const auto& queue = waits_in_ ? waits_in_ : queue_;
+    return queue && queue->known_blocked(key_, as_);
 }
 
 void mutex_call::abandoned() {
-    if (key_ == 0) return;
-    if (line_)
-        line_->quit(key_);
-    else
-        queue_->quit(key_);
+    if (waits_in_) waits_in_->quit(key_);
 }
 
 void enqueue(std::shared_ptr<const fair_lock> lock, handler<void(error_code, ticket)> h,

@@ -2,7 +2,6 @@
 
 #include "locks/fair/fair_lock.hpp"
 #include "locks/fair/queue_call.hpp"
-#include "locks/sticky/sticky_line.hpp"
 #include "session/reservation.hpp"
 
 #include <paddock/guard.hpp>
@@ -11,6 +10,8 @@
 #include <memory>
 
 namespace paddock::detail {
+
+class sticky_lines;
 
 /// One call of lock(), try_lock() or try_lock_for(). After the grant it connects the queue entry
 /// with the hold.
@@ -41,10 +42,10 @@ private:
     void join() override;
     bool sticky() const noexcept;
     void end_lingering_of_others();
-    void join_line();
-    void join_line_now(bool immediate);
-    void queue_if_only_sticky();
-    void join_queue();
+    sticky_lines& lines() const;
+    std::shared_ptr<call_queue> own_queue();
+    void join_if_only_sticky();
+    void join_in(std::shared_ptr<call_queue> queue, bool immediate);
     void abandoned() override;
     bool known_blocked() const override;
     std::string_view lock_path() const override { return lock_->directory; }
@@ -52,7 +53,7 @@ private:
     std::shared_ptr<const fair_lock> lock_;
     rules::role as_;
     std::shared_ptr<reservation> reservation_;
-    std::shared_ptr<sticky_line> line_; ///< of a sticky lock; key_ is the waiter's in it
+    std::shared_ptr<call_queue> waits_in_; ///< null before it has joined
     std::weak_ptr<node_hold> hold_;
 };
 

@@ -73,8 +73,8 @@ void recursive_hold::check_and_join() {
 }
 
 void recursive_hold::join_queue() {
-    const auto key = queue_->join(shared_from_this(), terms_of(*lock_->terms, as_, immediate_));
-    key_ = std::max(key_, key); // a refusal from within join() may have joined again
+    key_ = queue_->next_key();
+    queue_->join(key_, shared_from_this(), terms_of(*lock_->terms, as_, immediate_));
 }
 
 void recursive_hold::leave(const recursive_call& call) {
@@ -144,7 +144,7 @@ void recursive_hold::release(share& of) {
     if (exclusive_.guards > 0) return;
     if (shared_.guards > 0) return downgrade();
     forget();
-    queue_->release(key_);
+    queue_->release(key_, false);
     for (auto& one : std::exchange(downgrade_waits_, {}))
         when_released(exclusive_, std::move(one));
 }

@@ -126,8 +126,8 @@ void semaphore_call::end_attempts() {
 void semaphore_call::join_queue() {
     auto terms = terms_in_queue();
     terms.bytes_reserved = true;
-    terms.rejoin_key = std::exchange(key_, 0);
-    key_ = queue_->join(self(), std::move(terms));
+    key_ = queue_->next_key(key_);
+    queue_->join(key_, self(), std::move(terms));
 }
 
 void semaphore_call::granted(const std::string&, const fencing_token&) {

@@ -30,7 +30,7 @@ void semaphore_call::carry_out(const rules::permit_act::leave&) {
         return client()->node_budget().stop_waiting(turn);
     const auto key = std::exchange(key_, 0);
     if (std::exchange(admitted_, false))
-        queue_->release(key);
+        queue_->release(key, false);
     else
         queue_->quit(key);
 }

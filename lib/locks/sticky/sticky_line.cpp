@@ -78,7 +78,7 @@ void sticky_line::carry_out(const action& a) {
     case kind::quit:
         return queue_->quit(std::exchange(key_, 0));
     case kind::release:
-        return queue_->release(std::exchange(key_, 0));
+        return queue_->release(std::exchange(key_, 0), false);
     case kind::watch:
         return watch();
     case kind::keep:
@@ -86,7 +86,7 @@ void sticky_line::carry_out(const action& a) {
     case kind::unkeep:
         return unlink();
     case kind::grant:
-        holder_id_ = a.who;
+        holder_key_ = a.who;
         holder_ = take_waiter(a.who);
         return holder_->granted(path_, {token_.zxid, token_.sub + a.count});
     case kind::busy:
@@ -96,31 +96,32 @@ void sticky_line::carry_out(const action& a) {
     }
 }
 
-std::shared_ptr<queue_user> sticky_line::take_waiter(waiter_id who) {
-    const auto it = waiters_.find(who);
+std::shared_ptr<queue_user> sticky_line::take_waiter(rules::contender_key key) {
+    const auto it = waiters_.find(key);
     auto user = std::move(it->second);
     waiters_.erase(it);
     return user;
 }
 
-void sticky_line::join(waiter_id who, std::shared_ptr<queue_user> user, bool immediate) {
+void sticky_line::join(rules::contender_key key, std::shared_ptr<queue_user> user,
+                       entry_terms how) {
     if (const auto why = use_.begin(directory(), rules::lock_kind::mutex)) return user->failed(why);
-    waiters_.emplace(who, std::move(user));
-    report(&rules::sticky::join, who, immediate);
+    waiters_.emplace(key, std::move(user));
+    report(&rules::sticky::join, key, how.rules.immediate);
 }
 
-void sticky_line::quit(waiter_id who) {
-    if (waiters_.erase(who) > 0) report(&rules::sticky::leave, who);
+void sticky_line::quit(rules::contender_key key) {
+    if (waiters_.erase(key) > 0) report(&rules::sticky::leave, key);
 }
 
-void sticky_line::release(waiter_id who, bool passable) {
-    if (who != holder_id_) return; // its node was lost
-    holder_id_ = 0;
+void sticky_line::release(rules::contender_key key, bool passable) {
+    if (key != holder_key_) return; // its node was lost
+    holder_key_ = 0;
     holder_.reset();
     report(&rules::sticky::released, passable);
 }
 
-bool sticky_line::known_blocked() const {
+bool sticky_line::known_blocked(rules::contender_key, rules::role) const {
     return rules_.held() ||
            (rules_.joining() && queue_->known_blocked(key_, rules::role::exclusive));
 }
@@ -128,7 +129,8 @@ bool sticky_line::known_blocked() const {
 void sticky_line::join_queue(bool immediate) {
     auto terms = terms_of(*lock_, rules::role::exclusive, immediate);
     terms.uses_path = false;
-    key_ = queue_->join(shared_from_this(), std::move(terms));
+    key_ = queue_->next_key();
+    queue_->join(key_, shared_from_this(), std::move(terms));
 }
 
 unique_function<void()> sticky_line::stuck_report() {
@@ -159,7 +161,7 @@ void sticky_line::failed(error_code why) {
 
 void sticky_line::lost(error_code why) {
     if (core_.closed()) return on_closed(why);
-    holder_id_ = 0;
+    holder_key_ = 0;
     const auto holder = std::exchange(holder_, {});
     if (holder) holder->lost(why);
     failure_ = why;

@@ -20,34 +20,30 @@ class sticky_lines;
 
 /// The calls of one client that wait for one sticky lock. One contender of the lock's queue stands
 /// for all of them; rules::sticky decides how long its node stays. Strand only.
-class sticky_line final : public queue_user,
+class sticky_line final : public call_queue,
+                          public queue_user,
                           public lease_user,
                           public std::enable_shared_from_this<sticky_line> {
 public:
-    using waiter_id = rules::sticky::waiter_id;
-
     sticky_line(sticky_lines& lines, std::shared_ptr<const fair_lock> lock);
 
     /// Whether calls of this lock wait in this line.
     bool serves(const std::shared_ptr<const fair_lock>& lock) const;
 
-    /// Each waiter is told, perhaps from within: either failed() or given_up(), and then nothing
-    /// more, or granted() and later perhaps lost().
-    void join(waiter_id who, std::shared_ptr<queue_user> user, bool immediate);
-    /// A waiter that is not granted leaves.
-    void quit(waiter_id who);
-    /// A granted waiter gives the lock back. `passable`: the next one may have the same node.
-    void release(waiter_id who, bool passable);
+    // From the calls.
+    rules::contender_key next_key() override { return ++last_key_; }
+    /// Of the terms only `immediate` may differ between the calls of one line.
+    void join(rules::contender_key key, std::shared_ptr<queue_user> user, entry_terms how) override;
+    void quit(rules::contender_key key) override;
+    void release(rules::contender_key key, bool passable) override;
+    bool known_blocked(rules::contender_key key, rules::role as) const override;
 
-    waiter_id next_id() noexcept { return ++last_id_; }
     const std::shared_ptr<lock_queue>& queue() const noexcept { return queue_; }
     const std::string& directory() const noexcept { return lock_->directory; }
     /// Without a contender, so that a free lock is free for all.
     bool idle() const noexcept { return rules_.idle(); }
     /// Without anything that could still concern it.
     bool over() const noexcept { return idle() && !(watch_ && watch_->waiting()); }
-    /// Whether another contender, or a local holder, is before a waiter of this line.
-    bool known_blocked() const;
 
     void end_lingering();
     /// The room in the client's budgets has changed.
@@ -78,7 +74,7 @@ private:
                 const std::vector<std::string>& names);
     void keep(boot_clock::time_point until);
     unique_function<void()> stuck_report();
-    std::shared_ptr<queue_user> take_waiter(waiter_id who);
+    std::shared_ptr<queue_user> take_waiter(rules::contender_key key);
 
     sticky_lines& lines_;
     core& core_;
@@ -86,16 +82,16 @@ private:
     const std::shared_ptr<lock_queue> queue_;
     path_use use_; ///< while there are waiters, or a holder: not while the lock lingers
     rules::sticky rules_;
-    std::unordered_map<waiter_id, std::shared_ptr<queue_user>> waiters_;
-    waiter_id last_id_ = 0;
-    rules::contender_key key_ = 0; ///< of the contender
+    std::unordered_map<rules::contender_key, std::shared_ptr<queue_user>> waiters_;
+    rules::contender_key last_key_ = 0;
+    rules::contender_key key_ = 0; ///< of the line's contender, in the lock queue
     error_code failure_;           ///< of the waiters that fail now
 
     // The granted contender.
     std::string path_;
     fencing_token token_;
     std::shared_ptr<const lease_term> term_; ///< in which it was granted
-    waiter_id holder_id_ = 0;
+    rules::contender_key holder_key_ = 0;
     std::shared_ptr<queue_user> holder_;
 
     std::shared_ptr<rearming_watch> watch_;
