@@ -1,9 +1,9 @@
 #pragma once
 
 #include "queue/call_queue.hpp"
+#include "queue/other_kinds.hpp"
 #include "queue/path_use.hpp"
 #include "queue/rules_driver.hpp"
-#include "rules/kinds.hpp"
 #include "rules/queue.hpp"
 
 #include <paddock/error.hpp>
@@ -62,6 +62,8 @@ public:
     std::string path_of(rules::contender_key key) const;
     const std::string& directory() const noexcept { return directory_; }
     const rules::naming& names() const noexcept { return names_; }
+    /// Of a semaphore, too, whose queue does not list the lock's path.
+    other_kinds& kinds() noexcept { return kinds_; }
 
     void on_expired();
     void on_closed(error_code why);
@@ -85,7 +87,9 @@ private:
     bool directory_free() const { return core_.own_directories().free(directory_); }
     /// Also with locks by path in the directory of a key.
     bool made_by_locks() const { return core_.own_directories().made_by_locks(directory_); }
+    bool of_semaphore() const;
     std::string_view lock_path() const;
+    void look_for_other_kinds(const std::vector<std::string>& names);
     error_code begin_use();
     std::shared_ptr<queue_user> take_user(queue_entry& entry);
     std::shared_ptr<queue_user> take_answered(rules::contender_key key);
@@ -114,7 +118,6 @@ private:
 
     std::optional<request> delete_unused_directory();
     void delete_directory();
-    void look_for_other_kinds(const std::vector<std::string>& names);
     std::string path_of(std::string_view name) const;
     std::optional<watch_table::waiter_id> set_watch(const std::string& name);
     void forget_watch(const std::string& name);
@@ -136,7 +139,7 @@ private:
     bool persistent_parents_ = false;
     bool keyed_ = false;            ///< the directory of a key, which is deleted when it is empty
     bool unused_directory_ = false; ///< a container of ours that has not had a node
-    boot_clock::time_point next_look_at_kinds_{};
+    other_kinds kinds_;
     int observers_ = 0;
     int watching_first_ = 0;
 };

@@ -9,9 +9,19 @@
 
 namespace paddock::detail {
 
+bool lock_queue::of_semaphore() const {
+    return !entries_.empty() && entries_.begin()->second.how.rules.passing;
+}
+
 std::string_view lock_queue::lock_path() const {
-    const bool of_semaphore = !entries_.empty() && entries_.begin()->second.how.rules.passing;
-    return of_semaphore ? rules::parent(directory_) : directory_;
+    return of_semaphore() ? rules::parent(directory_) : directory_;
+}
+
+/// At the path of a semaphore the semaphore's calls look.
+void lock_queue::look_for_other_kinds(const std::vector<std::string>& names) {
+    const auto own = rules::kind_of(names_);
+    if (own && !entries_.empty() && !of_semaphore() && kinds_.due())
+        kinds_.look(directory_, *own, names);
 }
 
 void lock_queue::after_actions() {
@@ -66,25 +76,6 @@ void lock_queue::carry_out(const rules::queue_act::list& a) {
                            std::move(done));
     else
         list(core_.dispatcher(), lane::lock_work, directory_, std::move(done));
-}
-
-/// Now and then, because a listing can be long.
-void lock_queue::look_for_other_kinds(const std::vector<std::string>& names) {
-    constexpr auto pause = rules::log_limit::first_pause; // no line of the log comes more often
-    if (core_.closed() || entries_.empty()) return;
-    const auto now = core_.env().now();
-    if (now < next_look_at_kinds_) return;
-    next_look_at_kinds_ = now + pause;
-    const auto own = rules::kind_of(names_);
-    const auto found = own ? rules::other_kind(names, *own) : std::nullopt;
-    if (!found) return;
-    const std::string path(lock_path());
-    core_.trouble(log_code::two_kinds_of_lock,
-                  "the lock " + path + " is " + std::string(rules::name_of(*own)) + ", but " +
-                      path_of(found->name) + " is of " + std::string(rules::name_of(found->kind)) +
-                      " at the same path: they do not exclude each other, and are granted side by "
-                      "side. Give one of them another path",
-                  path);
 }
 
 void lock_queue::carry_out(const rules::queue_act::watch_blocker& a) {

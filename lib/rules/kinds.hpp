@@ -41,7 +41,7 @@ struct node_of_kind {
     lock_kind kind;
     std::string_view name;
 };
-/// A child of a queue's directory that surely belongs to a lock of another kind: its name has an
+/// A child of a lock's directory that surely belongs to a lock of another kind: its name has an
 /// id, and the marker of that kind, or it is a semaphore's directory.
 std::optional<node_of_kind> other_kind(std::span<const std::string> children, lock_kind own);
 

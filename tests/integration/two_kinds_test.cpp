@@ -60,6 +60,43 @@ CO_TEST("a mutex beside another program's shared mutex, election or semaphore is
     }
 }
 
+CO_TEST("a semaphore beside another program's mutex, shared mutex or election is in the log") {
+    for (int kind = 0; kind < 3; ++kind) {
+        CAPTURE(kind);
+        const auto log = std::make_shared<std::vector<record>>();
+        scene s(executor, logging(log));
+        client other(executor, s.proxy.address());
+        const auto theirs = start<guard>([&](auto token) {
+            if (kind == 0) return mutex(other, s.path).lock(std::move(token));
+            if (kind == 1) return shared_mutex(other, s.path).lock(std::move(token));
+            return election(other, s.path).campaign(std::move(token));
+        });
+        co_await granted(theirs);
+        semaphore pool(s.zk, s.path, 1);
+        const auto ours = ask(pool);
+        co_await granted(ours); // at the same time
+        co_await eventually([&] { return !log->empty(); });
+        const std::string names[] = {"a mutex", "a shared_mutex", "an election"};
+        INFO((*log)[0].text);
+        CHECK((*log)[0].path == s.path);
+        CHECK(has((*log)[0].text, "the lock " + s.path + " is a semaphore, but " + s.path + '/'));
+        CHECK(has((*log)[0].text, " is of " + names[kind]));
+        CHECK(log->size() == 1);
+    }
+}
+
+CO_TEST("a semaphore's own directories are no trouble for it") {
+    const auto log = std::make_shared<std::vector<record>>();
+    scene s(executor, logging(log));
+    semaphore pool(s.zk, s.path, 2), same(s.zk, s.path, 2);
+    const auto first = ask(pool);
+    co_await granted(first);
+    const auto second = ask(same);
+    co_await granted(second);
+    co_await s.zk.sync("/"); // behind the listings of the path
+    CHECK(log->empty());
+}
+
 namespace {
 
 constexpr const char* kinds[] = {"mutex", "shared_mutex", "election", "semaphore", "simple_mutex"};

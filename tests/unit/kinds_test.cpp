@@ -25,7 +25,7 @@ TEST_CASE("a path is of one kind as long as anyone uses it") {
     CHECK(kinds.begin("/a/b", lock_kind::mutex) == lock_kind::semaphore);
 }
 
-TEST_CASE("a child of a queue's directory tells another kind only by an id and a marker") {
+TEST_CASE("a child of a lock's directory tells another kind only by an id and a marker") {
     const std::string id = curator_name(0).substr(0, 40);
     const auto found = [](std::vector<std::string> children, lock_kind own) {
         const auto one = rules::other_kind(children, own);
@@ -38,6 +38,8 @@ TEST_CASE("a child of a queue's directory tells another kind only by an id and a
     CHECK(found({"0123456789abcdef0123456789abcdef__lock__0000000001"}, lock_kind::election) ==
           "a mutex");
     CHECK(found({"locks", "leases"}, lock_kind::mutex) == "a semaphore");
+    CHECK(found({"locks", "leases"}, lock_kind::semaphore).empty());
+    CHECK(found({"locks", "leases", id + "lock-0000000001"}, lock_kind::semaphore) == "a mutex");
     for (const std::string other : {"locks", "leases", "lock-0000000001", "latch-0000000001", "x"})
         CHECK(found({other}, lock_kind::shared_mutex).empty());
     CHECK(found({id + "alpha-0000000001", id + "lock-x"}, lock_kind::election).empty());

@@ -60,6 +60,7 @@ private:
     void abandoned() override;
     bool known_blocked() const override;
     void look();
+    void look_for_other_kinds();
     void saw(free_check& all, error_code why);
     void acquire();
     std::string rights() const override;

@@ -76,6 +76,17 @@ void semaphore_call::carry_out(const rules::permit_act::list& a) {
     else
         list(client()->dispatcher(), lane::lock_work, lock_->directory, std::move(done),
              waiter != 0);
+    look_for_other_kinds();
+}
+
+/// Behind the listing of the permit nodes, so that it costs no time.
+void semaphore_call::look_for_other_kinds() {
+    if (!queue_->kinds().due()) return;
+    const std::string path(lock_path());
+    list(client()->dispatcher(), lane::lock_work, path,
+         [queue = queue_, path](int, const std::vector<std::string>& names) {
+             queue->kinds().look(path, rules::lock_kind::semaphore, names);
+         });
 }
 
 void semaphore_call::carry_out(const rules::permit_act::read_permits& a) {
