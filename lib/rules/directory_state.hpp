@@ -7,8 +7,8 @@
 
 namespace paddock::rules {
 
-/// What a queue knows of its directory: whether its parents or the directory itself are being made
-/// just now, and whether this client has made it together with a node: see own_directories.
+/// What a queue knows of its directory: whether it is being made just now, and whether this client
+/// has made it together with a node: see own_directories.
 ///
 /// Invariant: a directory that this client has certainly made is not one that it has perhaps made.
 class directory_state {
@@ -19,14 +19,10 @@ public:
     void free(bool yes) noexcept { free_ = yes; }
     bool can_be_made() const noexcept { return free_ && !own_; }
 
-    /// False if they are being made already.
-    bool make_parents() noexcept { return !std::exchange(making_parents_, true); }
-    void parents_made() noexcept { making_parents_ = false; }
     /// A create that makes the directory is under way, or not any more.
     void making(bool yes) noexcept { making_ = yes; }
     /// Nothing can be created in it until that has ended.
-    bool being_made() const noexcept { return making_parents_ || making_; }
-    bool parents_being_made() const noexcept { return making_parents_; }
+    bool being_made() const noexcept { return making_; }
 
     /// The directory was made for the first node in it.
     void made() noexcept {
@@ -60,16 +56,10 @@ public:
     }
     /// No contender is left that may make it.
     void forget_keys() noexcept { keyed_ = false; }
-    /// The requests ended with the connection, or the session.
-    void requests_ended(bool session) noexcept {
-        making_parents_ = false;
-        if (session) making_ = false;
-    }
 
 private:
     friend struct state_of_rules; ///< of tests that look at every state
 
-    bool making_parents_ = false;
     bool free_ = false;
     bool making_ = false;  ///< by a create that is under way
     bool own_ = false;     ///< made by this client, and not deleted

@@ -48,21 +48,20 @@ void permits::excluded() {
 
 void permits::watch_hold() {
     watch_nodes_ = true;
-    if (at_ != stage::held || !connected_) return;
+    if (at_ != stage::held || !session_.connected()) return;
     for (auto& one : nodes_)
         if (one.own_watch == watching::no) watch_own(one);
 }
 
 void permits::connected() {
-    connected_ = true;
-    listing_in_flight_ = listing_wanted_ = counter_read_in_flight_ = counter_read_wanted_ =
-        making_parents_ = false;
+    session_.connect();
+    listing_in_flight_ = listing_wanted_ = counter_read_in_flight_ = counter_read_wanted_ = false;
     complete_ = permits_known_ = false;
     for (auto& one : nodes_)
         one.first_listing = listings_sent_ + 1;
     if (at_ == stage::acquiring) {
         send_missing();
-        if (!pausing_ && !listing_in_flight_) need_listing();
+        if (!session_.pausing() && !listing_in_flight_) need_listing();
     }
     for (auto& one : nodes_)
         if (one.own_watch == watching::asked || one.own_watch == watching::later)
@@ -71,12 +70,13 @@ void permits::connected() {
 }
 
 void permits::disconnected() {
-    connected_ = complete_ = permits_known_ = false;
+    session_.disconnect();
+    complete_ = permits_known_ = false;
     if (how_.immediate && at_ == stage::acquiring) fail(permit_act::why::not_connected, 0);
 }
 
 void permits::expired() {
-    connected_ = pausing_ = awaiting_lease_ = false;
+    session_.expire();
     nodes_.clear(); // they ended with the session, and so did their ids
     unwanted_creates_.clear();
     switch (std::exchange(at_, stage::ended)) {
@@ -99,13 +99,13 @@ void permits::expired() {
 }
 
 void permits::lease_renewed() {
-    awaiting_lease_ = false;
+    session_.lease_renewed();
     grant_or_wait();
 }
 
 void permits::resume() {
-    pausing_ = false;
-    if (!connected_) return;
+    session_.end_pause();
+    if (!session_.connected()) return;
     send_missing();
     if (at_ == stage::acquiring) {
         if (!listing_in_flight_ && !(complete_ && directory_watched_)) need_listing();
@@ -118,7 +118,9 @@ void permits::resume() {
 /// Sends the missing requests: a create for each absent node, the listing that shows them, and the
 /// read of the counter.
 void permits::send_missing() {
-    if (at_ != stage::acquiring || !connected_ || making_parents_ || pausing_) return;
+    if (at_ != stage::acquiring || !session_.connected() || session_.making_parents() ||
+        session_.pausing())
+        return;
     bool started = false;
     for (auto& one : nodes_) {
         if (one.at != presence::absent) continue;
@@ -188,14 +190,6 @@ void permits::need_permits() {
     }
     counter_read_in_flight_ = true;
     actions_.push_back(permit_act::read_permits{++counter_reads_sent_});
-}
-
-void permits::need_parents() {
-    if (!std::exchange(making_parents_, true)) actions_.push_back(permit_act::make_parents{});
-}
-
-void permits::need_pause() {
-    if (!std::exchange(pausing_, true)) actions_.push_back(permit_act::pause{});
 }
 
 void permits::watch_own(permit_node& one) {

@@ -4,6 +4,7 @@
 #include "rules/claims.hpp"
 #include "rules/leftovers.hpp"
 #include "rules/outcome.hpp"
+#include "rules/session_state.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -108,11 +109,10 @@ public:
     void connected();
     void disconnected();
     void expired();
-    /// As rules::queue::lease().
-    void lease(bool fit) noexcept { lease_fit_ = fit; }
+    /// As session_state::lease().
+    void lease(bool fit) noexcept { session_.lease(fit); }
     void lease_renewed();
-    /// As rules::queue::now().
-    void now(boot_clock::time_point t) noexcept { now_ = t; }
+    void now(boot_clock::time_point t) noexcept { session_.now(t); }
 
     // The answers to the actions, and the watches' events.
     struct created_answer {
@@ -144,7 +144,7 @@ public:
 
     // As in rules::queue. A listing does not show whose nodes it lists: after so long a wait the
     // call reads each of the others once.
-    bool perhaps_leftover() const noexcept { return lacks_permits() && connected_; }
+    bool perhaps_leftover() const noexcept { return lacks_permits() && session_.connected(); }
     leftover_nodes leftover(boot_clock::duration patience);
 
 private:
@@ -172,8 +172,6 @@ private:
     void leave_when_clear();
     void need_listing();
     void need_permits();
-    void need_parents();
-    void need_pause();
     void look_at_others();
     void watch_own(permit_node& one);
     void lose();
@@ -181,6 +179,7 @@ private:
 
     claims& ids_;
     permit_terms how_;
+    session_state session_;
     stage at_ = stage::outside;
     std::vector<permit_node> nodes_;
     std::set<node_id> unwanted_creates_; ///< in flight; their nodes will be swept
@@ -192,23 +191,17 @@ private:
     bool too_few_free_ = false;  ///< by the last complete listing
     bool directory_watched_ = false;
     bool counter_watched_ = false;
-    bool connected_ = false;
     bool listing_in_flight_ = false;
     bool listing_wanted_ = false; ///< behind the one in flight
     std::uint64_t listings_sent_ = 0;
     bool counter_read_in_flight_ = false;
     bool counter_read_wanted_ = false;
     std::uint64_t counter_reads_sent_ = 0;
-    bool making_parents_ = false;
-    bool pausing_ = false;
-    bool lease_fit_ = true;
-    bool awaiting_lease_ = false;
     bool watch_nodes_ = false;
     bool out_sent_ = false;
     std::set<std::string> others_; ///< the permit nodes of the last listing that are not its own
     std::set<std::string> seen_;   ///< those that it has read, or does so just now
     leftovers leftovers_;
-    boot_clock::time_point now_{};
     boot_clock::time_point lacking_since_{};
     boot_clock::time_point next_looks_{}; ///< at permit nodes that are not its own
     std::vector<permit_action> actions_;

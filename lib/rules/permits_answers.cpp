@@ -21,19 +21,19 @@ void permits::created(node_id id, const created_answer& answer) {
         actions_.push_back(permit_act::taint{});
         one->at = presence::unknown;
         one->first_listing = listings_sent_ + 1;
-        if (connected_) need_listing(); // else connected() asks for it
+        if (session_.connected()) need_listing(); // else connected() asks for it
         return;
     }
     ids_.release(id);
     *one = {};
-    switch (unless_late(answer.result, connected_)) {
+    switch (session_.unless_late(answer.result)) {
     case outcome::missing:
-        return need_parents();
+        return session_.need_parents(actions_);
     case outcome::refused:
     case outcome::rarely:
         return fail(permit_act::why::refused, answer.code);
     case outcome::later:
-        return need_pause();
+        return session_.need_pause(actions_);
     default: // not sent: connected() repeats it
         return;
     }
@@ -55,7 +55,7 @@ void permits::listed(std::uint64_t number, const looked_answer& answer,
                      std::span<const std::string> names) {
     if (at_ != stage::acquiring || !listing_in_flight_ || number != listings_sent_) return;
     listing_in_flight_ = false;
-    switch (unless_late(answer.result, connected_)) {
+    switch (session_.unless_late(answer.result)) {
     case outcome::done:
         apply_listing(number, names);
         break;
@@ -63,7 +63,7 @@ void permits::listed(std::uint64_t number, const looked_answer& answer,
         apply_listing(number, {});
         break;
     case outcome::later:
-        return need_pause();
+        return session_.need_pause(actions_);
     case outcome::refused:
     case outcome::rarely:
         return fail(permit_act::why::refused, answer.code);
@@ -110,20 +110,17 @@ void permits::grant_or_wait() {
     const auto permits = std::max(how_.permits.value_or(permits_), 0);
     const bool lacked = too_few_free_;
     too_few_free_ = node_count_ > static_cast<std::size_t>(permits);
-    if (too_few_free_ && !lacked) lacking_since_ = now_;
+    if (too_few_free_ && !lacked) lacking_since_ = session_.now();
     if (!too_few_free_) return grant();
     if (how_.immediate) {
         actions_.push_back(permit_act::give_up{});
         return finish();
     }
-    if (!directory_watched_ || (!how_.permits && !counter_watched_)) need_pause();
+    if (!directory_watched_ || (!how_.permits && !counter_watched_)) session_.need_pause(actions_);
 }
 
 void permits::grant() {
-    if (!lease_fit_) {
-        if (!std::exchange(awaiting_lease_, true)) actions_.push_back(permit_act::await_lease{});
-        return;
-    }
+    if (session_.must_await_lease(actions_)) return;
     at_ = stage::held;
     permit_act::grant granted;
     for (const auto& one : nodes_)
@@ -138,7 +135,7 @@ void permits::permits_read(std::uint64_t number, const looked_answer& answer,
     if (at_ != stage::acquiring || !counter_read_in_flight_ || number != counter_reads_sent_)
         return;
     counter_read_in_flight_ = false;
-    switch (unless_late(answer.result, connected_)) {
+    switch (session_.unless_late(answer.result)) {
     case outcome::done:
         permits_ = permits;
         permits_known_ = true;
@@ -147,7 +144,7 @@ void permits::permits_read(std::uint64_t number, const looked_answer& answer,
         return grant_or_wait();
     case outcome::missing: // another client deletes the counter as soon as it is made
     case outcome::later:
-        return need_pause();
+        return session_.need_pause(actions_);
     case outcome::refused:
     case outcome::rarely:
         return fail(permit_act::why::refused, answer.code);
@@ -161,11 +158,11 @@ void permits::own_watched(node_id id, const looked_answer& answer) {
     auto* const one = find(id);
     if (at_ != stage::held || !one || one->own_watch != watching::asked) return;
     if (answer.result == outcome::missing) return lose();
-    const auto result = unless_late(answer.result, connected_);
+    const auto result = session_.unless_late(answer.result);
     const bool armed = result == outcome::done && answer.watched;
     const bool again = result == outcome::done || result == outcome::later;
     one->own_watch = armed ? watching::armed : again ? watching::later : watching::no;
-    if (one->own_watch == watching::later) need_pause();
+    if (one->own_watch == watching::later) session_.need_pause(actions_);
 }
 
 void permits::other_seen(const std::string& name, outcome result,
@@ -192,23 +189,23 @@ void permits::look_at_others() {
 
 leftover_nodes permits::leftover(boot_clock::duration patience) {
     if (!perhaps_leftover()) return {};
-    if (lacking_since_ + patience > now_) return {{}, lacking_since_ + patience};
-    if (next_looks_ <= now_) {
+    if (lacking_since_ + patience > session_.now()) return {{}, lacking_since_ + patience};
+    if (next_looks_ <= session_.now()) {
         look_at_others();
-        next_looks_ = now_ + patience;
+        next_looks_ = session_.now() + patience;
     }
-    auto all = leftovers_.due(now_, patience,
+    auto all = leftovers_.due(session_.now(), patience,
                               [this](const std::string& name) { return others_.contains(name); });
-    all.next = now_ + patience;
+    all.next = session_.now() + patience;
     return all;
 }
 
 void permits::parents_made(outcome result, int code) {
-    making_parents_ = false;
-    result = unless_late(result, connected_);
+    session_.parents_made();
+    result = session_.unless_late(result);
     if (result == outcome::done) return send_missing();
     if (at_ != stage::acquiring) return;
-    if (result == outcome::later) return need_pause();
+    if (result == outcome::later) return session_.need_pause(actions_);
     if (result == outcome::refused || result == outcome::rarely)
         fail(permit_act::why::refused, code);
 }
@@ -216,13 +213,13 @@ void permits::parents_made(outcome result, int code) {
 void permits::directory_changed() {
     if (at_ != stage::acquiring) return;
     complete_ = false;
-    if (connected_) need_listing();
+    if (session_.connected()) need_listing();
 }
 
 void permits::counter_changed() {
     if (at_ != stage::acquiring) return;
     permits_known_ = false;
-    if (connected_) need_permits();
+    if (session_.connected()) need_permits();
 }
 
 void permits::own_changed(node_id id, bool deleted) {
@@ -230,7 +227,7 @@ void permits::own_changed(node_id id, bool deleted) {
     if (at_ != stage::held || !one) return;
     if (deleted) return lose();
     one->own_watch = watching::no; // an event ends the watch
-    if (connected_) watch_own(*one);
+    if (session_.connected()) watch_own(*one);
 }
 
 /// The other permit nodes stay until release(): the application's code may still run.

@@ -40,7 +40,7 @@ void queue::downgrade(contender_key key) {
     auto* const c = contenders_.find(key);
     if (!c || c->at != stage::granted || c->how.as == role::shared || c->downgrade_id != 0) return;
     c->downgrade_id = ids_.claim();
-    if (connected_) send_downgrade(*c);
+    if (session_.connected()) send_downgrade(*c);
 }
 
 void queue::send_downgrade(const contender& c) {
@@ -69,13 +69,13 @@ void queue::downgraded(contender_key key, node_id id, outcome result, int code) 
         actions_.push_back(queue_act::taint{key});
         return;
     case outcome::not_sent:
-        if (!connected_) return; // connected() repeats it
-        return need_pause();
+        if (!session_.connected()) return; // connected() repeats it
+        return session_.need_pause(actions_);
     case outcome::refused:
     case outcome::rarely:
         return keep_exclusive(*c, code);
     case outcome::later:
-        return need_pause();
+        return session_.need_pause(actions_);
     }
 }
 
@@ -116,9 +116,8 @@ void queue::show_positions(bool yes) {
 }
 
 void queue::connected() {
-    connected_ = true;
+    session_.connect();
     listing_in_flight_ = listing_wanted_ = false;
-    directory_.requests_ended(false);
     blocker_reads_.clear();
     for (auto& [where, entry] : table_)
         entry.watch = watching::no;
@@ -137,7 +136,7 @@ void queue::connected() {
 }
 
 void queue::disconnected() {
-    connected_ = false;
+    session_.disconnect();
     listing_wanted_ = false;
     for (auto it = contenders_.begin(); it != contenders_.end();) {
         auto& c = (it++)->second;
@@ -147,9 +146,9 @@ void queue::disconnected() {
 }
 
 void queue::expired() {
-    connected_ = false;
-    listing_in_flight_ = listing_wanted_ = pausing_ = awaiting_lease_ = false;
-    directory_.requests_ended(true);
+    session_.expire();
+    listing_in_flight_ = listing_wanted_ = false;
+    directory_.making(false);
     clear_table();
     blocker_reads_.clear();
     directory_.doubt();
@@ -194,13 +193,13 @@ void queue::create_answered(contender& c, const created_answer& answer) {
         contenders_.move_to(c, stage::joining);
     }
     if (c.quitting) return drop(c);
-    switch (unless_late(answer.result, connected_)) {
+    switch (session_.unless_late(answer.result)) {
     case outcome::lost: // connected() asks for the listing; if this answer is later, ask here
-        if (connected_) need_listing();
+        if (session_.connected()) need_listing();
         break;
     case outcome::missing:
         if (!c.with_directory) directory_.missing();
-        need_parents(!c.with_directory);
+        session_.need_parents(actions_, !c.with_directory);
         break;
     case outcome::refused:
     case outcome::rarely:
@@ -209,7 +208,7 @@ void queue::create_answered(contender& c, const created_answer& answer) {
         directory_.free(false); // start_joining() repeats it without the directory
         break;
     case outcome::later:
-        need_pause();
+        session_.need_pause(actions_);
         break;
     case outcome::not_sent: // connected() repeats it
     case outcome::done:
@@ -249,8 +248,7 @@ void queue::withdraw_node(contender& c, std::string_view name) {
 }
 
 void queue::resume() {
-    if (!pausing_) return;
-    pausing_ = false;
+    if (!session_.end_pause()) return;
     start_joining();
     for (auto& [key, c] : contenders_) {
         if (c.own_watch != watching::later) continue;
@@ -258,7 +256,7 @@ void queue::resume() {
         if (c.at == stage::granted) watch_own(c);
     }
     for (const auto& [key, c] : contenders_)
-        if (connected_ && c.downgrade_id != 0) send_downgrade(c);
+        if (session_.connected() && c.downgrade_id != 0) send_downgrade(c);
     update_watches();
     advance();
 }
@@ -269,7 +267,9 @@ void queue::resume() {
 /// unknown. If such a create must be repeated, its contender would otherwise be behind this one,
 /// though it joined earlier.
 void queue::start(contender& c) {
-    if (!connected_ || directory_.being_made() || pausing_ || counts().unknown > 0) return;
+    if (!session_.connected() || session_.making_parents() || directory_.being_made() ||
+        session_.pausing() || counts().unknown > 0)
+        return;
     if (counts().creating >= most_creates_) {
         held_back_ = std::min(held_back_, c.key);
         return;
@@ -365,12 +365,6 @@ void queue::fail_waiting(int code) {
         if (c.at == stage::waiting || c.at == stage::unknown)
             fail(c, queue_act::why::refused, code);
     }
-}
-
-void queue::need_pause() {
-    if (pausing_) return;
-    pausing_ = true;
-    actions_.push_back(queue_act::pause{});
 }
 
 std::vector<queue_action> queue::take() {

@@ -8,6 +8,7 @@
 #include "rules/node_table.hpp"
 #include "rules/outcome.hpp"
 #include "rules/queue_actions.hpp"
+#include "rules/session_state.hpp"
 #include "rules/stuck.hpp"
 
 #include <cstdint>
@@ -66,15 +67,13 @@ public:
     void connected();
     void disconnected();
     void expired();
-    /// Whether the lease lasts long enough for a grant. The driver sets it before every other call,
-    /// because it changes with time.
-    void lease(bool fit) noexcept { lease_fit_ = fit; }
+    /// As session_state::lease().
+    void lease(bool fit) noexcept { session_.lease(fit); }
     void lease_renewed();
     /// Whether the directory may be made, or deleted, together with a node. The driver sets it
     /// before every other call.
     void directory_free(bool yes) noexcept { directory_.free(yes); }
-    /// The driver sets the time before every other call, too.
-    void now(boot_clock::time_point t) noexcept { now_ = t; }
+    void now(boot_clock::time_point t) noexcept { session_.now(t); }
 
     // The answers to the actions.
     struct created_answer {
@@ -128,7 +127,7 @@ public:
 
     /// Whether the queue has no contender and awaits no answer.
     bool idle() const noexcept {
-        return contenders_.empty() && !listing_in_flight_ && !directory_.parents_being_made();
+        return contenders_.empty() && !listing_in_flight_ && !session_.making_parents();
     }
 
 private:
@@ -157,8 +156,6 @@ private:
     void erase(contender& c);
     void fail(contender& c, queue_act::why reason, int code);
     void fail_waiting(int code);
-    void need_parents(bool directory);
-    void need_pause();
     void need_listing();
     void create_answered(contender& c, const created_answer& answer);
     void node_created(contender& c, const created_answer& answer);
@@ -200,7 +197,6 @@ private:
     void advance(bool known_to_exist = false);
     void grant_shared(bool known_to_exist);
     bool grant(contender& c, bool known_to_exist);
-    bool must_await_lease();
     void give_up_immediate();
     node_table::iterator find(std::string_view name);
     void check_invariants() const;
@@ -213,21 +209,17 @@ private:
     contenders contenders_;
     contender_key held_back_ = none; ///< the first contender that waits for the answers of others
     node_table table_;
+    session_state session_;
     directory_state directory_;
     /// How many reads of each foreign node are in flight.
     std::map<std::string, int, std::less<>> blocker_reads_;
     leftovers leftovers_;                    ///< foreign nodes
     int outside_holds_ = 0;                  ///< see outside_hold()
     boot_clock::time_point outside_since_{}; ///< when outside_holds_ last changed
-    boot_clock::time_point now_{};
-    bool connected_ = false;
     bool listing_in_flight_ = false;
     bool listing_wanted_ = false; ///< behind the one in flight
     std::uint64_t listings_sent_ = 0;
     std::uint64_t own_losses_ = 0; ///< own nodes that ended though this client did not delete them
-    bool pausing_ = false;
-    bool lease_fit_ = true;
-    bool awaiting_lease_ = false;
     bool warned_ = false;
     bool watch_first_ = false;
     bool show_positions_ = false;

@@ -7,19 +7,15 @@
 namespace paddock::rules {
 
 void queue::parents_made(outcome result, int code) {
-    directory_.parents_made();
-    result = unless_late(result, connected_);
+    session_.parents_made();
+    result = session_.unless_late(result);
     if (result == outcome::done) return start_joining();
-    if (result == outcome::later) return need_pause();
+    if (result == outcome::later) return session_.need_pause(actions_);
     if (result != outcome::refused && result != outcome::rarely) return; // connected() repeats it
     for (auto it = contenders_.begin(); it != contenders_.end();) {
         auto& c = (it++)->second;
         if (c.at == stage::joining) fail(c, queue_act::why::refused, code);
     }
-}
-
-void queue::need_parents(bool directory) {
-    if (directory_.make_parents()) actions_.push_back(queue_act::make_parents{directory});
 }
 
 /// Together with its own directory, if it is the last node there as far as is known.

@@ -11,7 +11,7 @@ namespace paddock::rules {
 
 /// At most one listing is in flight and one wanted.
 void queue::need_listing() {
-    if (!connected_ || contenders_.empty()) return;
+    if (!session_.connected() || contenders_.empty()) return;
     if (listing_in_flight_)
         listing_wanted_ = true;
     else
@@ -28,7 +28,7 @@ bool queue::listing_due() const noexcept {
 
 /// A listing in flight may show them: its arrival asks again, and so does the end of a pause.
 void queue::list_if_due() {
-    if (!listing_in_flight_ && !pausing_ && listing_due()) need_listing();
+    if (!listing_in_flight_ && !session_.pausing() && listing_due()) need_listing();
 }
 
 void queue::send_listing() {
@@ -39,7 +39,7 @@ void queue::send_listing() {
 }
 
 void queue::listed(outcome result, int code, std::span<const std::string> names) {
-    switch (unless_late(result, connected_)) {
+    switch (session_.unless_late(result)) {
     case outcome::done:
         merge(names);
         break;
@@ -47,7 +47,7 @@ void queue::listed(outcome result, int code, std::span<const std::string> names)
         merge({});
         break;
     case outcome::later:
-        need_pause();
+        session_.need_pause(actions_);
         break;
     case outcome::refused:
     case outcome::rarely:
@@ -179,7 +179,7 @@ void queue::clear_table() {
 void queue::enter_table(contender& c, node_position where) {
     contenders_.move_to(c, stage::waiting);
     c.node = table_.insert(std::move(where), {.local = &c, .as = c.how.as});
-    c.since = now_;
+    c.since = session_.now();
 }
 
 /// The server deletes all nodes of an expired session in one transaction, but the watch events

@@ -9,7 +9,7 @@ namespace paddock::rules {
 
 void queue::outside_hold(bool on) {
     outside_holds_ += on ? 1 : -1;
-    outside_since_ = now_;
+    outside_since_ = session_.now();
 }
 
 bool queue::perhaps_stuck() const noexcept {
@@ -29,7 +29,7 @@ stuck_waiters queue::stuck(boot_clock::duration patience) {
         if (c && c->holds())
             held_since = std::min(held_since.value_or(c->since), c->since);
         else if (c && held_since && separated && !c->reported_stuck &&
-                 is_stuck(all, std::max(*held_since, c->since), now_, patience))
+                 is_stuck(all, std::max(*held_since, c->since), session_.now(), patience))
             contenders_.change(*c, [c] { c->reported_stuck = true; });
     }
     return all;
@@ -37,11 +37,11 @@ stuck_waiters queue::stuck(boot_clock::duration patience) {
 
 void queue::blocker_left(std::string_view name, std::int64_t ctime) {
     if (const auto it = find(name); it != table_.end() && !it->second.local)
-        leftovers_.saw(name, ctime, now_);
+        leftovers_.saw(name, ctime, session_.now());
 }
 
 leftover_nodes queue::leftover(boot_clock::duration patience) {
-    return leftovers_.due(now_, patience, [this](const std::string& name) {
+    return leftovers_.due(session_.now(), patience, [this](const std::string& name) {
         const auto it = find(name);
         return it != table_.end() &&
                table_.first_waiter_behind(std::next(it), it->second.as) != table_.end();

@@ -17,7 +17,7 @@ constexpr int watched_ahead = 16;
 } // namespace
 
 void queue::update_watches() {
-    if (!connected_) return;
+    if (!session_.connected()) return;
     for (auto it = table_.begin(); it != table_.end(); ++it)
         if (table_.is_waiter(it)) watch_blocker_of(it);
     watch_next_waiters();
@@ -26,14 +26,14 @@ void queue::update_watches() {
 /// If the waiter's nearest blocker is foreign, watches that node and the waiter's own.
 void queue::watch_blocker_of(node_table::iterator it) {
     const auto before = table_.nearest_blocker(it);
-    if (!connected_ || before == table_.end() || before->second.local) return;
+    if (!session_.connected() || before == table_.end() || before->second.local) return;
     watch_own(*it->second.local);
     watch_foreign(before);
 }
 
 void queue::watch_foreign(node_table::iterator it) {
     auto& [where, entry] = *it;
-    if (!connected_ || entry.watch != watching::no) return;
+    if (!session_.connected() || entry.watch != watching::no) return;
     entry.watch = watching::asked;
     ++blocker_reads_[where.name];
     actions_.push_back(queue_act::watch_blocker{where.name});
@@ -51,14 +51,14 @@ void queue::watch_own(contender& c) {
     if (c.own_watch == watching::armed && c.losses_when_armed != own_losses_ &&
         c.at == stage::waiting)
         c.own_watch = watching::no;
-    if (!connected_ || c.own_watch != watching::no) return;
+    if (!session_.connected() || c.own_watch != watching::no) return;
     c.own_watch = watching::asked;
     actions_.push_back(queue_act::watch_own{c.key, c.id, c.node->first.name});
 }
 
 /// Grants the lock to every contender that can have it now.
 void queue::advance(bool known_to_exist) {
-    if (!connected_) return;
+    if (!session_.connected()) return;
     if (counts().unknown == 0) {
         const auto first = table_.begin();
         if (table_.is_waiter(first) && first->second.as == role::exclusive)
@@ -81,27 +81,21 @@ void queue::grant_shared(bool known_to_exist) {
         if (!table_.is_waiter(sharer)) continue;
         auto& c = *sharer->second.local;
         if (grant(c, known_to_exist)) continue;
-        if (!lease_fit_) return;
+        if (!session_.lease_fit()) return;
         if (++unverified <= watched_ahead || c.czxid == 0) watch_own(c);
     }
     if (unverified > watched_ahead && !listing_in_flight_) need_listing();
 }
 
-bool queue::must_await_lease() {
-    if (lease_fit_) return false;
-    if (!std::exchange(awaiting_lease_, true)) actions_.push_back(queue_act::await_lease{});
-    return true;
-}
-
 void queue::lease_renewed() {
-    awaiting_lease_ = false;
+    session_.lease_renewed();
     advance();
 }
 
 /// Grants the lock if the contender's node is known to exist: the listing that has just arrived
 /// shows it, or its watch was armed on this connection and has not fired.
 bool queue::grant(contender& c, bool known_to_exist) {
-    if (must_await_lease()) return false;
+    if (session_.must_await_lease(actions_)) return false;
     const bool silent = c.own_watch == watching::armed && c.losses_when_armed == own_losses_;
     if (c.czxid == 0 || (!known_to_exist && !silent)) return false;
     detail::invariant("a contender that is granted the lock has a node, and no blocker", [&] {
@@ -111,7 +105,7 @@ bool queue::grant(contender& c, bool known_to_exist) {
         c.at = stage::granted;
         if (c.holds()) c.reported_stuck = false;
     });
-    if (c.holds()) c.since = now_;
+    if (c.holds()) c.since = session_.now();
     table_.granted(c.node);
     actions_.push_back(queue_act::grant{c.key, c.node->first.name, c.czxid});
     if (c.revoke_requested) actions_.push_back(queue_act::request_revoke{c.key});
@@ -140,10 +134,10 @@ void queue::blocker_watched(std::string_view name, outcome result) {
         return;
     }
     if (asked_again || it->second.watch != watching::asked) return; // forget was sent meanwhile
-    result = unless_late(result, connected_);
+    result = session_.unless_late(result);
     it->second.watch = result == outcome::done ? watching::armed : watching::no;
     if (result == outcome::later || result == outcome::rarely || result == outcome::refused)
-        need_pause();
+        session_.need_pause(actions_);
 }
 
 void queue::own_watched(contender_key key, node_id id, const own_answer& answer) {
@@ -156,7 +150,7 @@ void queue::own_watched(contender_key key, node_id id, const own_answer& answer)
         own_node_deleted(c);
         return advance();
     }
-    const auto result = unless_late(answer.result, connected_);
+    const auto result = session_.unless_late(answer.result);
     if (result == outcome::lost || result == outcome::not_sent) return;
     const bool done = answer.result == outcome::done;
     if (done) c.czxid = answer.czxid;
@@ -165,7 +159,7 @@ void queue::own_watched(contender_key key, node_id id, const own_answer& answer)
         actions_.push_back(queue_act::request_revoke{c.key});
     c.own_watch = done && answer.watched ? watching::armed : watching::later;
     c.losses_when_armed = own_losses_;
-    if (c.own_watch == watching::later) need_pause();
+    if (c.own_watch == watching::later) session_.need_pause(actions_);
     if (done && counts().unknown == 0 && table_.is_waiter(c.node) &&
         table_.nearest_blocker(c.node) == table_.end())
         grant(c, true);

@@ -10,9 +10,9 @@ namespace paddock::rules {
 /// a glance.
 void simple::join(caller_key key, bool immediate) {
     if (!immediate) {
-        callers_.push_back({key, false, now_});
+        callers_.push_back({key, false, session_.now()});
         advance();
-    } else if (!connected_) {
+    } else if (!session_.connected()) {
         actions_.push_back(simple_act::fail{key, simple_act::why::not_connected, 0});
     } else if (at_ != stage::idle || !callers_.empty()) {
         actions_.push_back(simple_act::give_up{key});
@@ -48,7 +48,7 @@ void simple::advance() {
         if (std::exchange(watched_, false)) actions_.push_back(simple_act::forget{});
         return;
     }
-    if (!connected_ || pausing_) return;
+    if (!session_.connected() || session_.pausing()) return;
     const bool needs_look =
         at_ == stage::unknown || at_ == stage::watching || at_ == stage::holding;
     if (at_ == stage::idle) {
@@ -60,7 +60,7 @@ void simple::advance() {
 }
 
 void simple::reserved() {
-    if (connected_) {
+    if (session_.connected()) {
         at_ = stage::racing;
         race_outcome_ = outcome::lost; // until the answer, which may come after that of the look
         id_ = ids_.claim();
@@ -107,14 +107,14 @@ void simple::lose_node() {
 }
 
 void simple::connected() {
-    connected_ = true;
-    pausing_ = false;
+    session_.connect();
+    session_.end_pause();
     advance();
 }
 
 /// An immediate caller does not wait for the next connection.
 void simple::disconnected() {
-    connected_ = false;
+    session_.disconnect();
     if (at_ == stage::unknown) watched_ = false; // connected() looks again
     for (const auto key : std::exchange(glances_, {}))
         actions_.push_back(simple_act::fail{key, simple_act::why::not_connected, 0});
@@ -130,7 +130,8 @@ void simple::expired() {
     const auto before = at_;
     if (at_ != stage::reserving) at_ = stage::idle;
     // The requests and watches ended with the session, and so did the ids.
-    look_in_flight_ = watched_ = pausing_ = awaiting_lease_ = false;
+    session_.expire();
+    look_in_flight_ = watched_ = false;
     if (before == stage::racing || before == stage::unknown || before == stage::holding)
         actions_.push_back(simple_act::unreserve{});
     if (before == stage::holding) actions_.push_back(simple_act::lose{true});
@@ -139,7 +140,7 @@ void simple::expired() {
 }
 
 void simple::resume() {
-    if (std::exchange(pausing_, false)) advance();
+    if (session_.end_pause()) advance();
 }
 
 void simple::give_up_immediate() {
@@ -171,7 +172,7 @@ void simple::update_own_node(bool this_client, std::int64_t czxid) {
     if (!this_client)
         own_node_.reset();
     else if (!own_node_ || own_node_->czxid != czxid)
-        own_node_ = {czxid, now_};
+        own_node_ = {czxid, session_.now()};
 }
 
 stuck_waiters simple::stuck(boot_clock::duration patience) {
@@ -180,19 +181,18 @@ stuck_waiters simple::stuck(boot_clock::duration patience) {
     for (auto& one : callers_)
         if (!one.reported_stuck)
             one.reported_stuck =
-                is_stuck(all, std::max(one.since, own_node_->since), now_, patience);
+                is_stuck(all, std::max(one.since, own_node_->since), session_.now(), patience);
     return all;
 }
 
-void simple::owner_left(std::optional<std::int64_t> ctime) { leftovers_.saw({}, ctime, now_); }
+void simple::owner_left(std::optional<std::int64_t> ctime) {
+    leftovers_.saw({}, ctime, session_.now());
+}
 
 leftover_nodes simple::leftover(boot_clock::duration patience) {
     const bool blocks = perhaps_leftover();
-    return leftovers_.due(now_, patience, [blocks](const std::string&) { return blocks; });
-}
-
-void simple::need_pause() {
-    if (!std::exchange(pausing_, true)) actions_.push_back(simple_act::pause{});
+    return leftovers_.due(session_.now(), patience,
+                          [blocks](const std::string&) { return blocks; });
 }
 
 std::vector<simple_action> simple::take() { return std::exchange(actions_, {}); }

@@ -4,6 +4,7 @@
 #include "rules/claims.hpp"
 #include "rules/leftovers.hpp"
 #include "rules/outcome.hpp"
+#include "rules/session_state.hpp"
 #include "rules/stuck.hpp"
 
 #include <cstdint>
@@ -98,11 +99,10 @@ public:
     void connected();
     void disconnected();
     void expired();
-    /// As rules::queue::lease().
-    void lease(bool fit) noexcept { lease_fit_ = fit; }
+    /// As session_state::lease().
+    void lease(bool fit) noexcept { session_.lease(fit); }
     void lease_renewed();
-    /// As rules::queue::now().
-    void now(boot_clock::time_point t) noexcept { now_ = t; }
+    void now(boot_clock::time_point t) noexcept { session_.now(t); }
 
     // The answers to the actions, and the watch's events.
     void glanced(caller_key key, outcome result, int code);
@@ -182,12 +182,11 @@ private:
     void grant(std::int64_t czxid);
     void lose_node();
     void sweep(bool both);
-    void need_pause();
-    void await_lease();
     void update_own_node(bool this_client, std::int64_t czxid);
 
     claims& ids_;
     simple_terms how_;
+    session_state session_;
     std::deque<caller> callers_;   ///< in the order of their calls
     std::set<caller_key> glances_; ///< immediate callers whose glance is in flight
     stage at_ = stage::idle;
@@ -202,14 +201,9 @@ private:
     };
     std::optional<own_node> own_node_;
     leftovers leftovers_; ///< the lock's node, without a name
-    boot_clock::time_point now_{};
-    bool connected_ = false;
     std::uint64_t looks_sent_ = 0;
     bool look_in_flight_ = false;
     bool watched_ = false;
-    bool pausing_ = false;
-    bool lease_fit_ = true;
-    bool awaiting_lease_ = false;
     std::vector<simple_action> actions_;
 };
 

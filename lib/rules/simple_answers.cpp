@@ -21,19 +21,20 @@ void simple::glanced(caller_key key, outcome result, int code) {
     } else if (result != outcome::missing) {
         actions_.push_back(simple_act::fail{key, simple_act::why::refused, code});
     } else {
-        callers_.push_back({key, true, now_});
+        callers_.push_back({key, true, session_.now()});
         advance();
     }
 }
 
 void simple::parents_made(outcome result, int code) {
+    session_.parents_made();
     if (at_ != stage::preparing) return;
     at_ = stage::idle;
-    result = unless_late(result, connected_);
+    result = session_.unless_late(result);
     if (unanswered(result)) return;
     if (result == outcome::refused || result == outcome::rarely)
         return fail_all(simple_act::why::refused, code);
-    if (result == outcome::later) need_pause();
+    if (result == outcome::later) session_.need_pause(actions_);
     advance();
 }
 
@@ -45,7 +46,7 @@ void simple::raced(node_id id, outcome result, int code) {
 
 void simple::looked(std::uint64_t number, looked_answer answer) {
     if (!look_in_flight_ || number != looks_sent_) return;
-    answer.result = unless_late(answer.result, connected_);
+    answer.result = session_.unless_late(answer.result);
     look_in_flight_ = false;
     watched_ = answer.watched && answer.result == outcome::done;
     switch (at_) {
@@ -73,13 +74,13 @@ void simple::race_not_executed(const looked_answer& answer) {
     switch (race_outcome_) {
     case outcome::missing:
         at_ = stage::preparing;
-        actions_.push_back(simple_act::make_parents{});
+        session_.need_parents(actions_);
         return;
     case outcome::refused:
     case outcome::rarely:
         return fail_all(simple_act::why::refused, race_code_);
     case outcome::later:
-        return need_pause();
+        return session_.need_pause(actions_);
     default: // not sent
         return advance();
     }
@@ -92,7 +93,7 @@ void simple::check_created(const looked_answer& answer) {
     if (unanswered(answer.result) || answer.result == outcome::later) {
         at_ = stage::unknown;
         if (callers_.empty()) return no_caller_left();
-        if (answer.result == outcome::later) need_pause();
+        if (answer.result == outcome::later) session_.need_pause(actions_);
         return;
     }
     const bool unreadable = answer.result == outcome::refused && race_outcome_ == outcome::done;
@@ -112,19 +113,22 @@ void simple::check_foreign(const looked_answer& answer) {
     if (known && at_ == stage::watching) give_up_immediate();
     if (callers_.empty()) return no_caller_left();
     if (!known) return;
-    if (at_ == stage::watching && !watched_) need_pause(); // resume() looks again
+    if (at_ == stage::watching && !watched_) session_.need_pause(actions_); // resume() looks again
     advance();
 }
 
 void simple::check_hold(const looked_answer& answer) {
     const bool foreign = answer.result == outcome::done && answer.czxid != czxid_;
     if (answer.result == outcome::missing || foreign) return lose_node();
-    if (!unanswered(answer.result) && !watched_) need_pause();
+    if (!unanswered(answer.result) && !watched_) session_.need_pause(actions_);
 }
 
 void simple::grant(std::int64_t czxid) {
     race_outcome_ = outcome::done;
-    if (!lease_fit_ && !callers_.empty()) return await_lease();
+    if (!callers_.empty() && session_.must_await_lease(actions_)) {
+        at_ = stage::unknown; // lease_renewed() reads the node again: it may have been deleted
+        return;
+    }
     at_ = stage::holding;
     czxid_ = czxid;
     update_own_node(true, czxid);
@@ -135,15 +139,9 @@ void simple::grant(std::int64_t czxid) {
     advance();
 }
 
-/// lease_renewed() reads the node again, because it may have been deleted by then.
-void simple::await_lease() {
-    at_ = stage::unknown;
-    if (!std::exchange(awaiting_lease_, true)) actions_.push_back(simple_act::await_lease{});
-}
-
 void simple::lease_renewed() {
-    awaiting_lease_ = false;
-    if (at_ != stage::unknown || look_in_flight_ || !connected_) return;
+    session_.lease_renewed();
+    if (at_ != stage::unknown || look_in_flight_ || !session_.connected()) return;
     look();
 }
 
@@ -153,7 +151,7 @@ void simple::changed(bool deleted) {
     if (deleted && at_ == stage::watching) {
         at_ = stage::idle;
         look_in_flight_ = false;
-    } else if (look_in_flight_ && connected_) {
+    } else if (look_in_flight_ && session_.connected()) {
         return look(); // the event ended the watch that the look in flight relies on
     }
     advance();

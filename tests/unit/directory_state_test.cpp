@@ -20,19 +20,11 @@ directory_state of_key() {
 
 } // namespace
 
-TEST_CASE("nothing is created while the directory, or its parents, are being made") {
+TEST_CASE("nothing is created while the directory is being made") {
     auto d = of_key();
-    CHECK(d.make_parents());
-    CHECK_FALSE(d.make_parents());
-    CHECK(d.being_made());
-    d.parents_made();
-    CHECK_FALSE(d.being_made());
     d.making(true);
     CHECK(d.being_made());
-    CHECK_FALSE(d.parents_being_made());
-    d.requests_ended(false); // a create goes on: its outcome is unknown
-    CHECK(d.being_made());
-    d.requests_ended(true);
+    d.making(false);
     CHECK_FALSE(d.being_made());
 }
 

@@ -3,6 +3,7 @@
 #include "rules/claims.hpp"
 #include "rules/permits.hpp"
 #include "rules/queue.hpp"
+#include "rules/session_state.hpp"
 #include "rules/simple.hpp"
 #include "unit/explore/shape.hpp"
 
@@ -32,15 +33,15 @@ struct state_of_rules {
     static void number_from(claims& of, node_id last) { of.last_ = last; }
 
     static void see(const queue& of, std::uint64_t, shape& out) {
-        const auto& [names, ids, most_creates, all_contenders, held_back, nodes, directory,
-                     blocker_reads, leftovers, outside_holds, outside_since, now, connected,
-                     listing_in_flight, listing_wanted, listings_sent, own_losses, pausing,
-                     lease_fit, awaiting_lease, warned, watch_first, show_positions, actions] = of;
+        const auto& [names, ids, most_creates, all_contenders, held_back, nodes, session, directory,
+                     blocker_reads, leftovers, outside_holds, outside_since, listing_in_flight,
+                     listing_wanted, listings_sent, own_losses, warned, watch_first, show_positions,
+                     actions] = of;
         const auto& [contenders, counts] = all_contenders;
         const auto& [in_table, waiting, unlisted, creating, unknown, holders, reported_stuck] =
             counts;
         const auto& [has_shared, table, exclusive_nodes, waiting_shared, deleted] = nodes;
-        const auto& [making_parents, free, making, own, perhaps, keyed, shared_told] = directory;
+        const auto& [free, making, own, perhaps, keyed, shared_told] = directory;
         out.add(contenders.size(), held_back, table.size(), deleted.size(), blocker_reads.size(),
                 leftovers.empty());
         for (const auto& [key, one] : contenders)
@@ -60,18 +61,17 @@ struct state_of_rules {
         for (const auto& [name, count] : blocker_reads)
             out.name(name), out.add(count);
         out.add(in_table, creating, waiting, unlisted, unknown, holders, reported_stuck,
-                outside_holds, connected, listing_in_flight, listing_wanted, making_parents,
-                pausing, free, making, own, perhaps, keyed, shared_told, lease_fit, awaiting_lease,
-                warned, watch_first, show_positions, actions.size());
+                outside_holds, listing_in_flight, listing_wanted, free, making, own, perhaps, keyed,
+                shared_told, warned, watch_first, show_positions, actions.size());
+        see(session, out);
     }
 
     static void see(const permits& of, std::uint64_t scope, shape& out) {
-        const auto& [ids, how, at, nodes, unwanted_creates, node_count, permit_count, complete,
-                     permits_known, too_few_free, directory_watched, counter_watched, connected,
+        const auto& [ids, how, session, at, nodes, unwanted_creates, node_count, permit_count,
+                     complete, permits_known, too_few_free, directory_watched, counter_watched,
                      listing_in_flight, listing_wanted, listings_sent, counter_read_in_flight,
-                     counter_read_wanted, counter_reads_sent, making_parents, pausing, lease_fit,
-                     awaiting_lease, watch_nodes, out_sent, others, seen, leftovers, now,
-                     lacking_since, next_looks, actions] = of;
+                     counter_read_wanted, counter_reads_sent, watch_nodes, out_sent, others, seen,
+                     leftovers, lacking_since, next_looks, actions] = of;
         out.add(at, nodes.size(), unwanted_creates.size(), others.size(), seen.size(),
                 leftovers.empty());
         for (const auto& one : nodes) {
@@ -86,15 +86,14 @@ struct state_of_rules {
         out.put(shape::look, listings_sent, scope);
         out.put(shape::look, counter_reads_sent, scope);
         out.add(node_count, permit_count, complete, permits_known, too_few_free, directory_watched,
-                counter_watched, connected, listing_in_flight, listing_wanted,
-                counter_read_in_flight, counter_read_wanted, making_parents, pausing, lease_fit,
-                awaiting_lease, watch_nodes, out_sent, actions.size());
+                counter_watched, listing_in_flight, listing_wanted, counter_read_in_flight,
+                counter_read_wanted, watch_nodes, out_sent, actions.size());
+        see(session, out);
     }
 
     static void see(const simple& of, std::uint64_t scope, shape& out) {
-        const auto& [ids, how, callers, glances, at, id, race_outcome, race_code, czxid, own_node,
-                     leftovers, now, connected, looks_sent, look_in_flight, watched, pausing,
-                     lease_fit, awaiting_lease, actions] = of;
+        const auto& [ids, how, session, callers, glances, at, id, race_outcome, race_code, czxid,
+                     own_node, leftovers, looks_sent, look_in_flight, watched, actions] = of;
         out.add(callers.size(), glances.size());
         for (const auto& [key, immediate, since, reported_stuck] : callers)
             out.add(key, immediate, reported_stuck);
@@ -105,8 +104,8 @@ struct state_of_rules {
         out.put(shape::zxid, czxid);
         if (own_node) out.put(shape::zxid, own_node->czxid);
         out.put(shape::look, looks_sent, scope);
-        out.add(connected, look_in_flight, watched, pausing, lease_fit, awaiting_lease,
-                actions.size());
+        out.add(look_in_flight, watched, actions.size());
+        see(session, out);
     }
 
     /// Points the iterators of a copy into its own table.
@@ -128,6 +127,11 @@ struct state_of_rules {
     }
 
 private:
+    static void see(const session_state& of, shape& out) {
+        const auto& [now, connected, making_parents, pausing, lease_fit, awaiting_lease] = of;
+        out.add(connected, making_parents, pausing, lease_fit, awaiting_lease);
+    }
+
     /// Of the counters only the differences matter.
     static void see(const contender& of, std::uint64_t listings_sent, std::uint64_t own_losses,
                     shape& out) {
