@@ -66,7 +66,8 @@ std::optional<node_of_kind> other_kind(std::span<const std::string> children, lo
         for (const auto& [kind, names] : queues())
             if (kind != own && names.read(child)) return node_of_kind{kind, child};
     }
-    if (locks && leases && own != lock_kind::semaphore) return node_of_kind{lock_kind::semaphore, "leases"};
+    if (locks && leases && own != lock_kind::semaphore)
+        return node_of_kind{lock_kind::semaphore, "leases"};
     return std::nullopt;
 }
 
