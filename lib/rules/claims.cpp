@@ -57,6 +57,7 @@ std::optional<node_id> claims::parse(std::string_view text) const noexcept {
         if (!digit) return std::nullopt;
         id = id << 4 | *digit;
     }
+    if (id > last_) return std::nullopt; // of a node that another program has created
     return id;
 }
 

@@ -37,7 +37,7 @@ public:
     /// The same without its dashes: 32 hex digits, as in kazoo's names.
     std::string digits(node_id id) const;
 
-    /// The number of an id in either form, if it belongs to the present session.
+    /// The number of an id in either form, if the present session may have claimed it.
     std::optional<node_id> parse(std::string_view text) const noexcept;
 
 private:

@@ -37,13 +37,27 @@ TEST_CASE("an id's text begins with the session's hex digits, and can be read ba
     claims ids;
     for (const std::int64_t session : {1LL, 0x1234'5678'9abc'def0LL, -1LL}) {
         ids.begin(session);
-        for (const node_id id : {node_id(1), node_id(0xffff'ffff'ffff), ~node_id(0)}) {
+        for (int i = 0; i < 20; ++i) {
+            const auto id = ids.claim();
             CHECK(ids.text(id).size() == 36);
             CHECK(ids.parse(ids.text(id)) == id);
+            CHECK(ids.parse(ids.digits(id)) == id);
         }
     }
     ids.begin(0x1234'5678'9abc'def0);
     CHECK(ids.text(0xfedc'ba98'7654'3210) == "12345678-9abc-def0-fedc-ba9876543210");
+}
+
+TEST_CASE("an id that was not claimed yet is not an own id, whoever writes it") {
+    claims ids;
+    ids.begin(1);
+    const auto last = ids.claim();
+    ids.release(last);
+    CHECK(ids.parse(ids.text(last)) == last); // a create that was lost may still make its node
+    for (const node_id id : {last + 1, node_id(0xffff'ffff'ffff), ~node_id(0)}) {
+        CHECK_FALSE(ids.parse(ids.text(id)));
+        CHECK_FALSE(ids.parse(ids.digits(id)));
+    }
 }
 
 TEST_CASE("the ids of other sessions are not own ids") {
@@ -51,7 +65,7 @@ TEST_CASE("the ids of other sessions are not own ids") {
     ids.begin(1);
     others.begin(2);
     CHECK_FALSE(ids.parse(others.text(1)));
-    const auto before = ids.text(1);
+    const auto before = ids.text(ids.claim());
     ids.begin(3);
     CHECK_FALSE(ids.parse(before));
 }
@@ -59,8 +73,9 @@ TEST_CASE("the ids of other sessions are not own ids") {
 TEST_CASE("a malformed id is not an own id") {
     claims ids;
     ids.begin(0x1234'5678'9abc'def0);
-    const auto good = ids.text(7);
-    CHECK(ids.parse(good) == 7);
+    const auto id = ids.claim();
+    const auto good = ids.text(id);
+    CHECK(ids.parse(good) == id);
     CHECK_FALSE(ids.parse(""));
     CHECK_FALSE(ids.parse(good.substr(1)));
     CHECK_FALSE(ids.parse(good + "0"));
