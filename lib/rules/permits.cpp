@@ -1,6 +1,8 @@
 // Calls of the application, and events of queue and session. permits_answers.cpp handles answers.
 #include "rules/permits.hpp"
 
+#include "support/invariant.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -203,6 +205,25 @@ permits::permit_node* permits::find(node_id id) {
     return it == nodes_.end() ? nullptr : &*it;
 }
 
-std::vector<permit_action> permits::take() { return std::exchange(actions_, {}); }
+void permits::check_invariants() const {
+    detail::invariant("a permit that is held has a node", [&] {
+        return at_ != stage::held ||
+               (nodes_.size() == how_.count &&
+                std::all_of(nodes_.begin(), nodes_.end(),
+                            [](const permit_node& one) { return one.at == presence::exists; }));
+    });
+    detail::invariant("a call that has ended has no permit nodes",
+                      [&] { return at_ != stage::ended || nodes_.empty(); });
+    detail::invariant("the id of a permit node, or of one that may exist, is claimed", [&] {
+        return std::all_of(nodes_.begin(), nodes_.end(), [&](const permit_node& one) {
+            return one.at == presence::absent || ids_.claimed(one.id);
+        });
+    });
+}
+
+std::vector<permit_action> permits::take() {
+    check_invariants();
+    return std::exchange(actions_, {});
+}
 
 } // namespace paddock::rules

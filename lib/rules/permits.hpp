@@ -176,6 +176,7 @@ private:
     void watch_own(permit_node& one);
     void lose();
     permit_node* find(node_id id);
+    void check_invariants() const;
 
     claims& ids_;
     permit_terms how_;

@@ -1,6 +1,8 @@
 // Calls of the application, and events of the session. simple_answers.cpp handles answers.
 #include "rules/simple.hpp"
 
+#include "support/invariant.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -195,6 +197,23 @@ leftover_nodes simple::leftover(boot_clock::duration patience) {
                           [blocks](const std::string&) { return blocks; });
 }
 
-std::vector<simple_action> simple::take() { return std::exchange(actions_, {}); }
+void simple::check_invariants() const {
+    detail::invariant("the id of a simple lock's nodes, or of those that may exist, is claimed",
+                      [&] {
+                          const bool has_nodes = at_ == stage::racing || at_ == stage::unknown ||
+                                                 at_ == stage::holding;
+                          return !has_nodes || ids_.claimed(id_);
+                      });
+    detail::invariant("a simple lock that waits has a caller", [&] {
+        const bool waits =
+            at_ == stage::reserving || at_ == stage::unknown || at_ == stage::watching;
+        return !waits || !callers_.empty();
+    });
+}
+
+std::vector<simple_action> simple::take() {
+    check_invariants();
+    return std::exchange(actions_, {});
+}
 
 } // namespace paddock::rules

@@ -183,6 +183,7 @@ private:
     void lose_node();
     void sweep(bool both);
     void update_own_node(bool this_client, std::int64_t czxid);
+    void check_invariants() const;
 
     claims& ids_;
     simple_terms how_;
