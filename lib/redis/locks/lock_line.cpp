@@ -15,30 +15,6 @@ namespace paddock::redis::detail {
 
 namespace {
 
-using namespace std::chrono_literals;
-
-/// So many grants one client may have without a pause while calls of it wait: then it releases its
-/// keys, and the clients that hear of it come first. The waiters in between need no request: fewer
-/// cost more requests, more let other clients wait for longer.
-constexpr int most_grants_in_a_row = 16;
-
-/// For an answer to a call that does not wait for the lock: less than a second, but long enough for
-/// a server that is only slow.
-constexpr auto longest_immediate = 900ms;
-
-/// A lock that is wanted again soon needs no new subscription, and remembers that others want it.
-/// For longer, a client that uses many locks one after the other would keep more of them.
-constexpr auto line_rest = 5s;
-
-/// For the answer of the server that is asked before the others: far more than usual, because the
-/// others then get requests in vain; but not much of the time to live.
-constexpr int trips_of_first_server = 10;
-constexpr auto time_of_first_server = 10ms; ///< besides: a processor may be busy
-constexpr int part_of_ttl_for_first_server = 10;
-
-/// For the message to another client, and its request.
-constexpr int trips_of_rest = 2;
-
 /// 128 random bits, as text.
 std::string random_text(environment& env) {
     std::array<char, 33> text{};
@@ -53,13 +29,62 @@ std::string random_text(environment& env) {
 lock_line::lock_line(core& client, const std::string& name)
     : core_(client)
     , keys_(name)
-    , pace_(client.timing().ttl)
-    , subscribed_(static_cast<std::size_t>(client.size())) {}
+    , rules_(client.timing().ttl, client.size(), [&client] { return client.env().random(); }) {}
 
-void lock_line::arm(boot_clock::duration time, void (lock_line::*what)()) {
+rules::line& lock_line::updated_rules() {
+    const auto own = holder_.lock();
+    rules_.present({.now = core_.now(),
+                    .round_trip = core_.round_trip(),
+                    .calls = calls_.size(),
+                    .immediate = !calls_.empty() && calls_.begin()->second->immediate(),
+                    .held = own && own->holds(),
+                    .has_guards = !lost_.empty(),
+                    .connected = core_.connected()});
+    return rules_;
+}
+
+template <typename Event, typename... Args>
+void lock_line::report(Event event, const Args&... args) {
+    (updated_rules().*event)(args...);
+    for (const auto& one : rules_.take())
+        carry_out(one);
+}
+
+void lock_line::carry_out(const action& what) {
+    using kind = action::kind;
+    switch (what.what) {
+    case kind::take_turn:
+        return take_turn();
+    case kind::leave_turns:
+        return core_.attempts().stop_waiting(turn_);
+    case kind::attempt:
+        return start_attempt(what.one_first);
+    case kind::hurry:
+        return carry_out(attempt_->hurry());
+    case kind::give_up:
+        return carry_out(attempt_->give_up());
+    case kind::turn_away:
+        return turn_first_away();
+    case kind::fail:
+        return fail_calls(error_of(*rules_.latest_obstacle()));
+    case kind::listen:
+        return core_.listen(keys_);
+    case kind::stop_listening:
+        return core_.stop_listening(keys_);
+    case kind::set_timer:
+        return set_timer(what.until);
+    case kind::stop_timer:
+        if (timer_) timer_->cancel();
+        return;
+    case kind::forget:
+        return core_.forget(*this, keys_.name);
+    }
+}
+
+void lock_line::set_timer(time_point until) {
     if (!timer_) timer_ = core_.make_timer();
-    timer_->arm(core_.now() + time, [weak = weak_from_this(), what] {
-        if (const auto self = weak.lock()) ((*self).*what)();
+    timer_->arm(until, [weak = weak_from_this()] {
+        if (const auto self = weak.lock()) self->report(&rules::line::tick);
     });
 }
 
@@ -71,8 +96,7 @@ void lock_line::join(std::shared_ptr<line_call> call) {
     if (call->immediate() && (held || !calls_.empty())) return call->finish({}, guard());
     call->number = ++last_call_;
     calls_.emplace(call->number, std::move(call));
-    if (stage_ == stage::yielding) listen(); // to know whether another client uses it
-    proceed();
+    report(&rules::line::joined);
 }
 
 bool lock_line::has_lost_guards(owner by) const {
@@ -84,66 +108,34 @@ bool lock_line::has_lost_guards(owner by) const {
 }
 
 void lock_line::leave(const line_call& call) {
-    if (calls_.erase(call.number) == 0 || !calls_.empty()) return;
-    if (stage_ == stage::attempting) return give_up();
-    if (stage_ == stage::yielding) return; // to the end, or the next call would come first
-    if (stage_ == stage::queued) core_.attempts().stop_waiting(turn_);
-    if (timer_) timer_->cancel(); // rest_if_unused() may leave it as it is
-    stage_ = stage::idle;
-    rest_if_unused();
+    if (calls_.erase(call.number) > 0 && calls_.empty()) report(&rules::line::deserted);
 }
 
 bool lock_line::may_be_taken() const {
     const auto own = holder_.lock();
     if (own && own->holds()) return true;
-    return obstacle_ ? *obstacle_ == rules::obstacle::taken : core_.connected();
+    const auto& obstacle = rules_.latest_obstacle();
+    return obstacle ? *obstacle == rules::obstacle::taken : core_.connected();
 }
 
-void lock_line::proceed() {
-    if (calls_.empty()) return rest_if_unused();
-    const auto own = holder_.lock();
-    if (stage_ != stage::idle || (own && own->holds())) return;
-    if (core_.attempts().reserve(1)) return attempt_now();
-    stage_ = stage::queued;
-    turn_ = core_.attempts().wait(1, [self = shared_from_this()] { self->attempt_now(); });
+void lock_line::take_turn() {
+    if (core_.attempts().reserve(1)) return report(&rules::line::turn_got);
+    turn_ = core_.attempts().wait(
+        1, [self = shared_from_this()] { self->report(&rules::line::turn_got); });
 }
 
-void lock_line::attempt_now() {
-    const bool one_first = std::exchange(one_first_next_, false);
-    stage_ = stage::attempting;
+void lock_line::start_attempt(bool one_first) {
     ++attempts_;
     const auto& timing = core_.timing();
     value_ = rules::lock_value(std::chrono::floor<std::chrono::milliseconds>(timing.ttl),
                                random_text(core_.env()));
-    heard_.assign(static_cast<std::size_t>(core_.size()), false);
     attempt_.emplace(core_.voters(), one_first, timing, core_.least_validity());
-    if (one_first)
-        arm(std::min<boot_clock::duration>(trips_of_first_server * core_.round_trip() +
-                                               time_of_first_server,
-                                           timing.ttl / part_of_ttl_for_first_server),
-            &lock_line::on_slow_server);
-    else
-        arm(patience(), &lock_line::on_slow_attempt);
     carry_out(attempt_->start());
 }
 
-void lock_line::on_slow_server() {
-    arm(patience(), &lock_line::on_slow_attempt);
-    carry_out(attempt_->hurry());
+bool lock_line::attempting() const {
+    return attempt_ && attempt_->now() == rules::attempt::state::pending;
 }
-
-/// For how long an attempt waits for answers: a vote lasts for nine tenths of the ttl, so that a
-/// grant after half of it has enough left. Who does not want to wait for the lock does not wait
-/// long for servers that stand still, either.
-boot_clock::duration lock_line::patience() const {
-    const auto usual = core_.timing().ttl / 2;
-    const bool immediate = !calls_.empty() && calls_.begin()->second->immediate();
-    return immediate ? std::min<boot_clock::duration>(usual, longest_immediate) : usual;
-}
-
-void lock_line::on_slow_attempt() { give_up(); }
-
-void lock_line::give_up() { carry_out(attempt_->give_up()); }
 
 void lock_line::carry_out(const rules::attempt::requests& what) {
     for (const auto server : what.acquire)
@@ -151,7 +143,7 @@ void lock_line::carry_out(const rules::attempt::requests& what) {
     for (const auto server : what.renew)
         send(server, rules::script::renew);
     release(what);
-    if (attempt_->now() != rules::attempt::state::pending) conclude();
+    if (!attempting()) conclude();
 }
 
 void lock_line::send(int server, rules::script which) {
@@ -162,7 +154,7 @@ void lock_line::send(int server, rules::script which) {
                      : rules::renew_words(keys_, value_, ttl, all, attempt_->token());
     const auto is_current = [weak = weak_from_this(), n = attempts_] {
         const auto self = weak.lock();
-        return self && self->attempts_ == n && self->stage_ == stage::attempting;
+        return self && self->attempts_ == n && self->attempting();
     };
     core_.call(
         server, which, std::move(words), is_current,
@@ -193,19 +185,14 @@ void lock_line::release(const rules::attempt::requests& last) {
 }
 
 void lock_line::conclude() {
-    if (timer_) timer_->cancel();
-    stage_ = stage::idle;
     core_.attempts().release(1);
-    if (attempt_->now() == rules::attempt::state::granted)
-        grant();
-    else
-        refused();
+    if (attempt_->now() == rules::attempt::state::granted) return grant();
+    if (!calls_.empty()) complain_about_spoilt_keys();
+    report(&rules::line::refused, *attempt_, core_.obstacle_in(attempt_->refusals()));
 }
 
 void lock_line::grant() {
-    obstacle_.reset();
-    pace_.granted();
-    kept_since_ = core_.now();
+    report(&rules::line::granted);
     const auto by = calls_.empty() ? std::nullopt : calls_.begin()->second->by();
     const auto holder =
         std::make_shared<key_holder>(core_.shared_from_this(), shared_from_this(), keys_, value_,
@@ -252,33 +239,9 @@ void lock_line::complain_about_endless_key() {
                   keys_.name);
 }
 
-void lock_line::refused() {
-    grants_in_a_row_ = 0;
-    const auto plan = pace_.after(*attempt_, core_.round_trip(), hears(), core_.env().random());
-    one_first_next_ = plan.one_first;
-    if (calls_.empty()) return rest_if_unused(); // given up: what has no answer yet is no obstacle
-    obstacle_ = core_.obstacle_in(attempt_->refusals());
-    complain_about_spoilt_keys();
-    if (const auto why = error_of(*obstacle_)) return fail_all(why);
-    if (calls_.begin()->second->immediate()) {
-        const auto call = calls_.extract(calls_.begin()).mapped();
-        call->finish(call->why_not_in_time(), guard());
-        if (calls_.empty()) return rest_if_unused();
-    }
-    listen();
-    if (obstacle_ == rules::obstacle::servers && !core_.connected()) {
-        stage_ = stage::sleeping; // until it hears of a server: many lines cost nothing meanwhile
-        return;
-    }
-    if (released_meanwhile()) return race();
-    sleep(plan.sleep, stage::sleeping);
-}
-
-/// A server that refused the lock has told of a release since.
-bool lock_line::released_meanwhile() const {
-    for (std::size_t n = 0; n < heard_.size(); ++n)
-        if (heard_[n] && attempt_->refusals()[n]) return true;
-    return false;
+void lock_line::turn_first_away() {
+    const auto call = calls_.extract(calls_.begin()).mapped();
+    call->finish(call->why_not_in_time(), guard());
 }
 
 void lock_line::fail_calls(error_code why) {
@@ -286,17 +249,25 @@ void lock_line::fail_calls(error_code why) {
         one->fail(why);
 }
 
-void lock_line::fail_all(error_code why) {
-    fail_calls(why);
-    rest_if_unused();
+void lock_line::on_message(int server, const std::string& value) {
+    if (value != released_) report(&rules::line::message, server);
 }
+
+void lock_line::on_subscribed(int server) { report(&rules::line::subscribed, server); }
+
+void lock_line::on_unsubscribed(int server) { report(&rules::line::unsubscribed, server); }
+
+void lock_line::on_reachable(int server) {
+    if (attempting() && core_.voters()[static_cast<std::size_t>(server)])
+        return carry_out(attempt_->reachable(server));
+    on_refused();
+}
+
+void lock_line::on_refused() { report(&rules::line::servers_changed); }
 
 bool lock_line::pass_on(const key_holder& released) {
     const bool lasts = released.valid_until() - core_.now() >= core_.least_validity();
-    if (calls_.empty() || stage_ != stage::idle || holder_.lock().get() != &released || !lasts ||
-        grants_in_a_row_ + 1 >= most_grants_in_a_row)
-        return false;
-    ++grants_in_a_row_;
+    if (holder_.lock().get() != &released || !lasts || !updated_rules().pass_on()) return false;
     const auto next = std::make_shared<key_holder>(released, calls_.begin()->second->by());
     holder_ = next;
     give(next);
@@ -305,70 +276,27 @@ bool lock_line::pass_on(const key_holder& released) {
 
 void lock_line::hold_ended(const key_holder& of) {
     std::erase_if(lost_, [&](const auto& one) { return one.expired() || one.lock().get() == &of; });
-    if (holder_.lock().get() != &of) return rest_if_unused();
+    if (holder_.lock().get() != &of) return report(&rules::line::older_hold_ended);
     if (of.has_lost_guards()) lost_.push_back(holder_);
     holder_.reset();
-    const bool many = !calls_.empty() && ++grants_in_a_row_ >= most_grants_in_a_row;
-    if (stage_ != stage::idle) return proceed();
-    auto rest = rest_for_others();
-    if (many) rest = std::max(rest, trips_of_rest * core_.round_trip());
-    if (!many && rest == boot_clock::duration::zero()) return proceed();
-    grants_in_a_row_ = 0;
-    if (!calls_.empty()) listen();
-    sleep(rest, stage::yielding);
+    report(&rules::line::hold_ended);
 }
 
 void lock_line::release_begins(const key_holder& of) {
-    ++releases_;
+    rules_.release_begins();
     released_ = of.value();
 }
 
 void lock_line::release_ended(std::int64_t listeners) {
-    --releases_;
-    const bool knew = others_listen_;
-    others_listen_ = !core_.closed() && listeners > (listens_ ? 1 : 0);
-    const auto own = holder_.lock();
-    const bool may_yield =
-        (stage_ == stage::idle || stage_ == stage::yielding) && !(own && own->holds());
-    const bool news = others_listen_ && !knew;
-    const auto rest = news && may_yield ? rest_for_others() : boot_clock::duration();
-    if (rest > boot_clock::duration::zero()) sleep(rest, stage::yielding);
-    rest_if_unused();
-}
-
-/// How long the clients that listen may ask first.
-boot_clock::duration lock_line::rest_for_others() {
-    if (!others_listen_) return {};
-    return pace_.yield(core_.now() - kept_since_, core_.round_trip());
-}
-
-void lock_line::listen() {
-    if (!std::exchange(listens_, true)) core_.listen(keys_);
-}
-
-/// Without a call and a hold the line is of no use.
-void lock_line::rest_if_unused() {
-    const auto own = holder_.lock();
-    if (!calls_.empty() || stage_ != stage::idle || (own && own->holds()) || !lost_.empty() ||
-        releases_ > 0)
-        return;
-    if (listens_ || others_listen_) return arm(line_rest, &lock_line::on_unused);
-    core_.forget(*this, keys_.name);
-}
-
-void lock_line::on_unused() {
-    if (!calls_.empty() || stage_ != stage::idle) return;
-    if (std::exchange(listens_, false)) core_.stop_listening(keys_);
-    subscribed_.assign(subscribed_.size(), false);
-    others_listen_ = false;
-    rest_if_unused();
+    // After the end nobody waits for those that listen.
+    report(&rules::line::release_ended, core_.closed() ? 0 : listeners);
 }
 
 void lock_line::close(error_code why) {
     timer_.reset(); // a guard can keep the line alive after its execution context
-    listens_ = others_listen_ = false;
+    rules_.closed();
     fail_calls(why);
-    if (std::exchange(stage_, stage::idle) == stage::attempting) release(attempt_->give_up());
+    if (attempting()) release(attempt_->give_up());
     auto holders = lost_; // their guards may stay, but not what a late renewal has set
     holders.push_back(holder_);
     for (const auto& one : holders)

@@ -1,8 +1,7 @@
 #pragma once
 
 #include "redis/rules/attempt.hpp"
-#include "redis/rules/obstacle.hpp"
-#include "redis/rules/pace.hpp"
+#include "redis/rules/line.hpp"
 #include "redis/rules/scripts.hpp"
 #include "support/budget.hpp"
 #include "support/environment.hpp"
@@ -23,8 +22,8 @@ class core;
 class key_holder;
 class line_call;
 
-/// The calls of one client that wait for one lock, in their order. One attempt at a time is made on
-/// behalf of the first. Strand only.
+/// The calls of one client that wait for one lock, in their order, and what sends the requests for
+/// them: rules::line decides when. Strand only.
 class lock_line final : public std::enable_shared_from_this<lock_line> {
 public:
     using time_point = boot_clock::time_point;
@@ -63,45 +62,28 @@ public:
     void release_ended(std::int64_t listeners);
 
 private:
-    enum class stage {
-        idle,
-        queued, ///< until one more attempt of this client may begin
-        attempting,
-        sleeping, ///< until a release, a server that is back, or the time of the next attempt
-        racing,   ///< has heard of a release, as others have
-        yielding, ///< other clients may have the lock first
-    };
+    using action = rules::line::action;
 
     bool has_lost_guards(owner by) const;
-    void proceed();
-    void attempt_now();
+    rules::line& updated_rules();
+    template <typename Event, typename... Args>
+    void report(Event event, const Args&... args);
+    void carry_out(const action& what);
+    void take_turn();
+    void start_attempt(bool one_first);
+    bool attempting() const;
     void carry_out(const rules::attempt::requests& what);
     void send(int server, rules::script which);
     void on_answer(int server, const std::optional<rules::answer>& said, time_point sent);
-    void give_up();
     void release(const rules::attempt::requests& last);
     void conclude();
     void grant();
     void give(const std::shared_ptr<key_holder>& holder);
-    void refused();
+    void turn_first_away();
+    void fail_calls(error_code why);
     void complain_about_spoilt_keys() const;
     void complain_about_endless_key();
-    void fail_calls(error_code why);
-    void fail_all(error_code why);
-    void sleep(boot_clock::duration time, stage how);
-    boot_clock::duration rest_for_others();
-    void wake(bool one_first);
-    void race();
-    bool released_meanwhile() const;
-    void listen();
-    void rest_if_unused();
-    void arm(boot_clock::duration time, void (lock_line::*what)());
-    bool hears() const;
-    boot_clock::duration patience() const;
-    void on_slow_server();
-    void on_slow_attempt();
-    void on_slept();
-    void on_unused();
+    void set_timer(time_point until);
 
     core& core_;
     const rules::lock_keys keys_;
@@ -109,24 +91,13 @@ private:
     std::uint64_t last_call_ = 0;
     std::weak_ptr<key_holder> holder_;            ///< of the latest grant
     std::vector<std::weak_ptr<key_holder>> lost_; ///< with guards that are not released
-    time_point kept_since_{};                     ///< these keys
-    stage stage_ = stage::idle;
+    rules::line rules_;
     paddock::detail::budget::waiter_id turn_ = 0; ///< that is waited for
-    rules::pace pace_;
     std::optional<rules::attempt> attempt_;
     std::uint64_t attempts_ = 0; ///< the number of this attempt
     std::string value_;          ///< of this attempt
     std::string released_;       ///< the value of our latest release
-    time_point sleeps_until_{};
-    std::vector<bool> subscribed_; ///< the servers whose messages arrive
-    std::vector<bool> heard_;      ///< the servers that told of a release during this attempt
-    bool one_first_next_ = false;
-    bool listens_ = false;
     bool endless_key_told_ = false;
-    std::optional<rules::obstacle> obstacle_; ///< of the latest attempt, if it failed
-    int grants_in_a_row_ = 0;
-    int releases_ = 0;           ///< that are not confirmed
-    bool others_listen_ = false; ///< other clients wait for the lock, or have done so lately
     std::unique_ptr<timer> timer_;
 };
 

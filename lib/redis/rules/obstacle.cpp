@@ -29,8 +29,6 @@ obstacle meaning_of(const std::optional<answer>& refusal) noexcept {
     }
 }
 
-bool heals(obstacle what) noexcept { return what <= obstacle::taken; }
-
 } // namespace
 
 obstacle obstacle_in(const std::vector<std::optional<answer>>& refusals) {

@@ -19,8 +19,11 @@ enum class obstacle {
 };
 
 /// `refusals` has what each server answered instead of a vote, and nothing for a server that did
-/// not answer, or was not asked. The last three obstacles do not heal by themselves.
+/// not answer, or was not asked.
 obstacle obstacle_in(const std::vector<std::optional<answer>>& refusals);
+
+/// Whether it ends by itself.
+constexpr bool heals(obstacle what) noexcept { return what <= obstacle::taken; }
 
 /// What an administrator should know of the answer, as the rest of a sentence about the server;
 /// empty: nothing.
