@@ -84,7 +84,7 @@ private:
 
     std::shared_ptr<lock_queue> self() { return shared_from_this(); }
     bool persistent_parents() const noexcept { return persistent_parents_; }
-    bool directory_free() const { return core_.own_directories().free(directory_); }
+    void update_rules() { rules_->directory_free(core_.own_directories().free(directory_)); }
     /// Also with locks by path in the directory of a key.
     bool made_by_locks() const { return core_.own_directories().made_by_locks(directory_); }
     bool of_semaphore() const;

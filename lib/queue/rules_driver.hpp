@@ -13,6 +13,7 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace paddock::detail {
 
@@ -43,7 +44,7 @@ inline error_code failure_of(rules::common_act::why reason, int code) {
 ///   - lock_path(), for the log, if its rules find contenders that perhaps wait for ever,
 ///   - path_of(), the path of a node with this name, if they find nodes without a session,
 ///   - explain(), if it knows better what some of these nodes are,
-///   - directory_free(), if its rules ask for that,
+///   - update_rules(), if its rules need more before each event than lease and time,
 ///   - after_actions(), if it has more to do after all actions.
 /// Strand only.
 template <typename Driver, typename Rules>
@@ -67,6 +68,7 @@ protected:
     ~rules_driver() = default;
 
     void directory_made() noexcept {}
+    void update_rules() noexcept {}
 
     /// Makes the rules, and reports the connection if there is one.
     template <typename... Args>
@@ -79,9 +81,9 @@ protected:
         if (std::exchange(carrying_out_, true)) return; // the outer call's loop takes new actions
         const auto alive = driver().self();             // an action may drop the last reference
         while (rules_) {
-            const auto actions = rules_->take();
-            if (actions.empty()) break;
-            for (const auto& action : actions)
+            rules_->take(actions_);
+            if (actions_.empty()) break;
+            for (const auto& action : actions_)
                 if (rules_) std::visit([this](const auto& a) { driver().carry_out(a); }, action);
         }
         carrying_out_ = false;
@@ -153,11 +155,10 @@ private:
 
     /// The rules with what they need before every event.
     Rules& updated_rules() {
-        rules_->lease(core_.lease().fit());
-        if constexpr (requires(Rules & r) { r.now(boot_clock::time_point()); })
-            rules_->now(core_.env().now());
-        if constexpr (requires(Rules & r) { r.directory_free(true); })
-            rules_->directory_free(driver().directory_free());
+        const auto now = core_.env().now();
+        rules_->lease(core_.lease().fit(now));
+        rules_->now(now);
+        driver().update_rules();
         return *rules_;
     }
 
@@ -205,6 +206,7 @@ private:
     }
 
     bool carrying_out_ = false;
+    std::vector<typename Rules::action> actions_; ///< that it carries out
 };
 
 } // namespace paddock::detail

@@ -221,9 +221,9 @@ void permits::check_invariants() const {
     });
 }
 
-std::vector<permit_action> permits::take() {
+void permits::take(std::vector<action>& actions) {
     check_invariants();
-    return std::exchange(actions_, {});
+    actions = std::exchange(actions_, {});
 }
 
 } // namespace paddock::rules

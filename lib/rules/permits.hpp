@@ -92,6 +92,8 @@ struct permit_terms {
 /// for each other's permits.
 class permits {
 public:
+    using action = permit_action;
+
     permits(claims& ids, permit_terms how) : ids_(ids), how_(how) {}
 
     // Calls of the application.
@@ -137,7 +139,7 @@ public:
     void counter_changed();
     void own_changed(node_id id, bool deleted);
 
-    std::vector<permit_action> take();
+    void take(std::vector<action>& actions);
 
     /// Whether it has its turn, and the last complete listing showed too few free permits.
     bool lacks_permits() const noexcept { return at_ == stage::acquiring && too_few_free_; }

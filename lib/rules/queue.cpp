@@ -367,9 +367,9 @@ void queue::fail_waiting(int code) {
     }
 }
 
-std::vector<queue_action> queue::take() {
+void queue::take(std::vector<action>& actions) {
     check_invariants();
-    return std::exchange(actions_, {});
+    actions = std::exchange(actions_, {});
 }
 
 } // namespace paddock::rules

@@ -46,6 +46,8 @@ namespace paddock::rules {
 /// no listing.
 class queue {
 public:
+    using action = queue_action;
+
     static constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
     /// So many creates are under way at most.
     queue(naming names, claims& ids, std::size_t most_creates = unlimited)
@@ -100,7 +102,7 @@ public:
 
     void node_event(std::string_view name, bool deleted);
 
-    std::vector<queue_action> take();
+    void take(std::vector<action>& actions);
 
     // Contenders that may wait for their own client's hold: see stuck_waiters.
     /// A hold of this client that has no node in this queue, a semaphore's, begins or ends.

@@ -211,9 +211,9 @@ void simple::check_invariants() const {
     });
 }
 
-std::vector<simple_action> simple::take() {
+void simple::take(std::vector<action>& actions) {
     check_invariants();
-    return std::exchange(actions_, {});
+    actions = std::exchange(actions_, {});
 }
 
 } // namespace paddock::rules

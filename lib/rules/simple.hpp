@@ -87,6 +87,8 @@ struct simple_terms {
 /// its marker: the multi fails when the marker is gone, so it never deletes another owner's node.
 class simple {
 public:
+    using action = simple_action;
+
     simple(claims& ids, simple_terms how) : ids_(ids), how_(how) {}
 
     // Calls of the application.
@@ -126,7 +128,7 @@ public:
     void resume();
     void changed(bool deleted);
 
-    std::vector<simple_action> take();
+    void take(std::vector<action>& actions);
 
     // As in rules::queue; the holder may be another lock object of this client.
     bool perhaps_stuck() const noexcept {

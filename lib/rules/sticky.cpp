@@ -14,7 +14,7 @@ constexpr int lingers_per_node = 10;
 void sticky::join(waiter_id who, bool immediate) {
     const bool taken =
         at_ == stage::held || at_ == stage::joining || (at_ == stage::free && !waiters_.empty());
-    if (immediate && taken) return add(kind::busy, who);
+    if (immediate && taken) return actions_.push_back(sticky_act::busy{who});
     waiters_.push_back({.id = who, .immediate = immediate, .since = now_});
     if (immediate) ++immediate_;
     if (at_ == stage::idle) join_for_waiters();
@@ -30,7 +30,7 @@ void sticky::leave(waiter_id who) {
     waiters_.erase(it);
     if (at_ == stage::joining && waiters_.empty()) {
         at_ = stage::idle;
-        add(kind::quit);
+        actions_.push_back(sticky_act::quit{});
     }
     decide();
     keep_lingering(); // perhaps it was kept for that waiter
@@ -45,7 +45,7 @@ void sticky::released(bool passable) {
     decide();
     if (at_ != stage::free) return;
     kept_ = true;
-    actions_.push_back({.what = kind::keep, .until = until_});
+    actions_.push_back(sticky_act::keep{until_});
 }
 
 void sticky::granted() {
@@ -61,7 +61,7 @@ void sticky::granted() {
 void sticky::given_up() {
     if (at_ != stage::joining) return;
     at_ = stage::idle;
-    dismiss_immediate(kind::busy);
+    dismiss_immediate<sticky_act::busy>();
     join_for_waiters();
 }
 
@@ -70,7 +70,7 @@ void sticky::failed() {
     at_ = stage::idle;
     if (!trying_) return fail_waiters();
     // It failed because it must not wait, perhaps.
-    dismiss_immediate(kind::fail);
+    dismiss_immediate<sticky_act::fail>();
     join_for_waiters();
 }
 
@@ -78,7 +78,7 @@ void sticky::lost(bool fail) {
     if (at_ != stage::held && at_ != stage::free) return;
     leave_queue();
     if (fail) return fail_waiters();
-    dismiss_immediate(kind::busy);
+    dismiss_immediate<sticky_act::busy>();
     join_for_waiters();
 }
 
@@ -97,10 +97,10 @@ void sticky::connected() {
 }
 
 /// What happens in the directory from now on is not seen in time.
-void sticky::suspended() {
+void sticky::disconnected() {
     connected_ = false;
     sight_ = sight::none;
-    if (at_ == stage::free) dismiss_immediate(kind::fail);
+    if (at_ == stage::free) dismiss_immediate<sticky_act::fail>();
     decide();
 }
 
@@ -115,8 +115,7 @@ void sticky::tick() {
 }
 
 void sticky::keep_lingering() {
-    if (at_ == stage::free && waiters_.empty())
-        actions_.push_back({.what = kind::keep, .until = until_});
+    if (at_ == stage::free && waiters_.empty()) actions_.push_back(sticky_act::keep{until_});
 }
 
 void sticky::listed(listing what) {
@@ -144,17 +143,19 @@ void sticky::children_changed() {
 
 stuck_waiters sticky::stuck(boot_clock::duration patience) {
     stuck_waiters all;
-    if (!held()) return all;
-    for (auto& one : waiters_)
-        if (!one.reported)
-            one.reported = is_stuck(all, std::max(one.since, held_since_), now_, patience);
+    if (held())
+        for (auto& one : waiters_)
+            if (!one.reported)
+                one.reported = is_stuck(all, std::max(one.since, held_since_), now_, patience);
+    perhaps_stuck_ = all.next.has_value();
     return all;
 }
 
 /// A free lock goes to the next waiter, stays free, or its node is given up.
 void sticky::decide() {
     if (at_ != stage::free) return;
-    const bool spent = given_back_ || !connected_ || !fit_ || sight_ == sight::failed;
+    const bool spent =
+        given_back_ || !connected_ || !fit_ || !same_term_ || sight_ == sight::failed;
     if (spent || handed_on_enough() || room_ == room::wanted) return give_up_node();
     if (waiters_.empty()) {
         if (!may_linger()) give_up_node();
@@ -183,36 +184,37 @@ void sticky::look_if_wanted() {
         sight_ != sight::none)
         return;
     sight_ = sight::asked;
-    add(kind::watch);
+    actions_.push_back(sticky_act::watch{});
 }
 
 void sticky::give_up_node() {
     leave_queue();
-    add(kind::release);
-    dismiss_immediate(kind::busy);
+    actions_.push_back(sticky_act::release{});
+    dismiss_immediate<sticky_act::busy>();
     join_for_waiters();
 }
 
 void sticky::leave_queue() {
     at_ = stage::idle;
     sight_ = sight::none;
-    if (std::exchange(kept_, false)) add(kind::unkeep);
+    if (std::exchange(kept_, false)) actions_.push_back(sticky_act::unkeep{});
 }
 
 void sticky::grant_next() {
     at_ = stage::held;
     held_since_ = now_;
-    if (std::exchange(kept_, false)) add(kind::unkeep);
-    actions_.push_back({.what = kind::grant, .who = waiters_.front().id, .count = count_});
+    if (std::exchange(kept_, false)) actions_.push_back(sticky_act::unkeep{});
+    actions_.push_back(sticky_act::grant{waiters_.front().id, count_});
     if (waiters_.front().immediate) --immediate_;
     waiters_.pop_front();
-    dismiss_immediate(kind::busy);
+    dismiss_immediate<sticky_act::busy>();
 }
 
-void sticky::dismiss_immediate(kind how) {
+template <typename How>
+void sticky::dismiss_immediate() {
     if (std::exchange(immediate_, 0) == 0) return;
-    std::erase_if(waiters_, [this, how](const waiter& one) {
-        if (one.immediate) add(how, one.id);
+    std::erase_if(waiters_, [this](const waiter& one) {
+        if (one.immediate) actions_.push_back(How{one.id});
         return one.immediate;
     });
 }
@@ -222,13 +224,13 @@ void sticky::join_for_waiters() {
     at_ = stage::joining;
     const auto& first = waiters_.front();
     trying_ = first.immediate;
-    actions_.push_back({.what = kind::join, .who = first.id, .immediate = first.immediate});
+    actions_.push_back(sticky_act::join{first.id, first.immediate});
 }
 
 void sticky::fail_waiters() {
     immediate_ = 0;
     for (const auto& one : std::exchange(waiters_, {}))
-        add(kind::fail, one.id);
+        actions_.push_back(sticky_act::fail{one.id});
 }
 
 } // namespace paddock::rules

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <limits>
+#include <variant>
 #include <vector>
 
 namespace paddock::rules {
@@ -21,6 +22,42 @@ struct sticky_terms {
     friend bool operator==(const sticky_terms&, const sticky_terms&) = default;
 };
 
+/// The actions that a sticky lock asks its driver for.
+namespace sticky_act {
+
+/// Identifies a waiter; 0 is none.
+using waiter_id = std::uint64_t;
+
+struct join { ///< join the queue with a contender, on the terms of this waiter
+    waiter_id who;
+    bool immediate;
+};
+struct quit {};    ///< the contender, which is not granted, leaves the queue
+struct release {}; ///< the contender gives the lock back: its node is deleted
+struct watch {};   ///< list the directory, and watch its children: listed()
+struct keep {      ///< call tick() at `until` or later, and renew the lease until unkeep
+    boot_clock::time_point until;
+};
+struct unkeep {}; ///< the lock is not free any more
+
+// Results for the waiters.
+struct grant { ///< as hold `count` of the node
+    waiter_id who;
+    std::uint32_t count;
+};
+struct busy { ///< the lock is taken, and the waiter does not wait
+    waiter_id who;
+};
+struct fail { ///< with the error of failed(), lost() or disconnected()
+    waiter_id who;
+};
+
+} // namespace sticky_act
+
+using sticky_action = std::variant<sticky_act::join, sticky_act::quit, sticky_act::release,
+                                   sticky_act::watch, sticky_act::keep, sticky_act::unkeep,
+                                   sticky_act::grant, sticky_act::busy, sticky_act::fail>;
+
 /// Decides how long a client keeps the node of a sticky lock, and to which of its waiters it gives
 /// the lock. One contender of the lock's queue stands for all waiters of the line. The driver
 /// reports each event, then calls take() and carries out the actions in their order.
@@ -31,29 +68,8 @@ struct sticky_terms {
 /// free lock waits for it.
 class sticky {
 public:
-    /// Identifies a waiter; 0 is none.
-    using waiter_id = std::uint64_t;
-
-    struct action {
-        enum class kind {
-            join,    ///< join the queue with a contender, on the terms of this waiter
-            quit,    ///< the contender, which is not granted, leaves the queue
-            release, ///< the contender gives the lock back: its node is deleted
-            watch,   ///< list the directory, and watch its children: listed()
-            keep,    ///< call tick() at `until` or later, and renew the lease until unkeep
-            unkeep,  ///< the lock is not free any more
-            grant,   ///< this waiter has the lock, as hold `count` of the node
-            busy,    ///< the lock is taken for this waiter, which does not wait
-            fail,    ///< this waiter fails with the error of failed()
-        };
-        kind what;
-        waiter_id who = 0;
-        std::uint32_t count = 0;
-        bool immediate = false; ///< of `join`
-        boot_clock::time_point until{};
-
-        friend bool operator==(const action&, const action&) = default;
-    };
+    using action = sticky_action;
+    using waiter_id = sticky_act::waiter_id;
 
     /// The holds that a node has had at most, one less: tokens have 32 bits for their count.
     static constexpr auto last_count = std::numeric_limits<std::uint32_t>::max();
@@ -63,8 +79,10 @@ public:
         : terms_(terms), last_(last) {}
 
     // The present facts. The driver reports them before every other event.
-    /// Whether the lease under which the node was granted lasts long enough for another grant.
+    /// Whether the lease lasts long enough for another grant.
     void lease(bool fit) noexcept { fit_ = fit; }
+    /// Whether the node was granted in its present term.
+    void same_term(bool same) noexcept { same_term_ = same; }
     void now(boot_clock::time_point t) noexcept { now_ = t; }
     /// How much room the client's budgets have for nodes and watches.
     enum class room {
@@ -94,7 +112,7 @@ public:
 
     // Events of the session.
     void connected();
-    void suspended();
+    void disconnected();
     /// The lease has lapsed while the lock was free.
     void lapsed();
     void look_at_room() { decide(); }
@@ -111,7 +129,7 @@ public:
     /// The watch has fired.
     void children_changed();
 
-    /// Clears `actions` before: so two vectors are enough for ever.
+    /// The vector that the driver gives is used again: no hand-off allocates memory.
     void take(std::vector<action>& actions) noexcept {
         actions.clear();
         actions.swap(actions_);
@@ -121,8 +139,11 @@ public:
     bool idle() const noexcept { return at_ == stage::idle; } ///< nobody waits, either
     bool held() const noexcept { return at_ == stage::held; }
     bool joining() const noexcept { return at_ == stage::joining; }
-    /// Whether waiters are behind a hold of their own client.
-    bool perhaps_stuck() const noexcept { return held() && !waiters_.empty(); }
+    /// Whether waiters are behind a hold of their own client, or were since the last stuck(): to
+    /// stop a timer and start it again would cost more than a hand-off.
+    bool perhaps_stuck() noexcept {
+        return perhaps_stuck_ = perhaps_stuck_ || (held() && !waiters_.empty());
+    }
     /// The waiters that have become stuck since the last call.
     stuck_waiters stuck(boot_clock::duration patience);
 
@@ -148,8 +169,6 @@ private:
         bool reported = false; ///< as stuck
     };
 
-    using kind = action::kind;
-    void add(kind what, waiter_id who = 0) { actions_.push_back({.what = what, .who = who}); }
     void decide();
     bool handed_on_enough() const noexcept;
     void keep_lingering();
@@ -158,7 +177,8 @@ private:
     void give_up_node();
     void leave_queue();
     void grant_next();
-    void dismiss_immediate(kind how);
+    template <typename How>
+    void dismiss_immediate();
     void join_for_waiters();
     void fail_waiters();
 
@@ -169,8 +189,10 @@ private:
     std::deque<waiter> waiters_; ///< in the order of their ids
     std::size_t immediate_ = 0;  ///< of them
     bool trying_ = false;        ///< the contender is immediate
-    bool connected_ = true;
+    bool connected_ = false;
     bool fit_ = true;
+    bool same_term_ = true;
+    bool perhaps_stuck_ = false;
     room room_ = room::plenty;
     bool kept_ = false;            ///< the driver was asked to keep the free lock
     bool given_back_ = false;      ///< the node must not outlive the present hold

@@ -3,6 +3,7 @@
 
 #include "fuzz/target.hpp"
 #include "rules/queue.hpp"
+#include "unit/taken.hpp"
 
 #include <optional>
 #include <set>
@@ -108,7 +109,8 @@ private:
     }
 
     void obey() {
-        for (auto actions = queue_.take(); !actions.empty(); actions = queue_.take())
+        for (auto actions = paddock::test::taken(queue_); !actions.empty();
+             actions = paddock::test::taken(queue_))
             for (const auto& queue_action : actions)
                 std::visit([this](const auto& a) { obey(a); }, queue_action);
     }

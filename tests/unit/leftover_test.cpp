@@ -3,6 +3,7 @@
 #include "rules/simple.hpp"
 #include "stepped_permits.hpp"
 #include "stepped_queue.hpp"
+#include "unit/taken.hpp"
 
 #include <paddock/error.hpp>
 
@@ -138,9 +139,9 @@ TEST_CASE("a simple lock's node without a session is reported, and forgotten wit
     rules::simple lock(ids, {});
     lock.connected();
     lock.join(1, false);
-    lock.take();
+    taken(lock);
     lock.reserved();
-    const auto race = std::get<rules::simple_act::race>(lock.take().front()).id;
+    const auto race = std::get<rules::simple_act::race>(taken(lock).front()).id;
     const auto exists = static_cast<int>(zk_errc::node_exists);
     lock.raced(race, outcome::refused, exists);
     const auto looked = [&](std::uint64_t n, std::optional<std::int64_t> ctime) {
@@ -157,9 +158,9 @@ TEST_CASE("a simple lock's node without a session is reported, and forgotten wit
     CHECK(in_words(lock.leftover(patience)) == "0 of 77, look again at 21");
     lock.changed(true);
     CHECK_FALSE(lock.perhaps_leftover());
-    lock.take();
+    taken(lock);
     lock.reserved();
-    lock.raced(std::get<rules::simple_act::race>(lock.take().front()).id, outcome::refused, exists);
+    lock.raced(std::get<rules::simple_act::race>(taken(lock).front()).id, outcome::refused, exists);
     looked(3, std::nullopt); // another owner, which is alive
     CHECK_FALSE(lock.perhaps_leftover());
 }

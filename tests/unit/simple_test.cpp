@@ -2,6 +2,7 @@
 
 #include "rules/claims.hpp"
 #include "rules/simple.hpp"
+#include "unit/taken.hpp"
 
 #include <paddock/error.hpp>
 
@@ -25,7 +26,7 @@ struct stepped {
     }
     std::string actions() {
         std::string text;
-        for (const auto& action : lock.take())
+        for (const auto& action : test::taken(lock))
             text += (text.empty() ? "" : ", ") +
                     std::visit([](const auto& a) { return words(a); }, action);
         return text;

@@ -4,6 +4,7 @@
 #include "rules/names.hpp"
 #include "rules/permits.hpp"
 #include "unit/stepped_queue.hpp"
+#include "unit/taken.hpp"
 
 #include <cstdint>
 #include <initializer_list>
@@ -100,7 +101,7 @@ public:
     /// All wanted actions, in their order and in words.
     std::string actions() {
         std::string text;
-        for (const auto& action : leases.take()) {
+        for (const auto& action : taken(leases)) {
             if (!text.empty()) text += ", ";
             text += std::visit([this](const auto& a) { return words(a); }, action);
         }

@@ -3,6 +3,7 @@
 #include "rules/claims.hpp"
 #include "rules/names.hpp"
 #include "rules/queue.hpp"
+#include "unit/taken.hpp"
 
 #include <cstdint>
 #include <cstdio>
@@ -181,7 +182,7 @@ public:
     /// All actions that the queue wants, in their order and in words.
     std::string actions() {
         std::string text;
-        for (const auto& action : queue.take()) {
+        for (const auto& action : taken(queue)) {
             if (!text.empty()) text += ", ";
             text += std::visit([this](const auto& a) { return words(a); }, action);
         }

@@ -1,12 +1,15 @@
 #pragma once
 
 #include "rules/sticky.hpp"
+#include "unit/taken.hpp"
 
 #include <chrono>
 #include <string>
-#include <vector>
+#include <variant>
 
 namespace paddock::test {
+
+namespace sticky_act = rules::sticky_act;
 
 using namespace std::chrono_literals;
 using rules::sticky;
@@ -22,13 +25,13 @@ struct stepped_sticky {
     explicit stepped_sticky(sticky_terms how, std::uint32_t last = sticky::last_count)
         : line(how, last) {
         at(0ms);
+        line.connected();
     }
     std::string actions() {
-        std::vector<sticky::action> all;
-        line.take(all);
         std::string text;
-        for (const auto& a : all)
-            text += (text.empty() ? "" : ", ") + words(a);
+        for (const auto& action : taken(line))
+            text += (text.empty() ? "" : ", ") +
+                    std::visit([](const auto& a) { return words(a); }, action);
         return text;
     }
     template <typename What, typename... Args>
@@ -62,31 +65,19 @@ struct stepped_sticky {
         released();
     }
 
-    static std::string words(const sticky::action& a) {
-        using kind = sticky::action::kind;
-        const auto who = std::to_string(a.who);
-        switch (a.what) {
-        case kind::join:
-            return (a.immediate ? "try " : "join ") + who;
-        case kind::quit:
-            return "quit";
-        case kind::release:
-            return "release";
-        case kind::watch:
-            return "watch";
-        case kind::keep:
-            return "keep";
-        case kind::unkeep:
-            return "unkeep";
-        case kind::grant:
-            return "grant " + who + "/" + std::to_string(a.count);
-        case kind::busy:
-            return "busy " + who;
-        case kind::fail:
-            return "fail " + who;
-        }
-        return "?";
+    static std::string words(const sticky_act::join& a) {
+        return (a.immediate ? "try " : "join ") + std::to_string(a.who);
     }
+    static std::string words(const sticky_act::quit&) { return "quit"; }
+    static std::string words(const sticky_act::release&) { return "release"; }
+    static std::string words(const sticky_act::watch&) { return "watch"; }
+    static std::string words(const sticky_act::keep&) { return "keep"; }
+    static std::string words(const sticky_act::unkeep&) { return "unkeep"; }
+    static std::string words(const sticky_act::grant& a) {
+        return "grant " + std::to_string(a.who) + "/" + std::to_string(a.count);
+    }
+    static std::string words(const sticky_act::busy& a) { return "busy " + std::to_string(a.who); }
+    static std::string words(const sticky_act::fail& a) { return "fail " + std::to_string(a.who); }
 
     sticky line;
 };

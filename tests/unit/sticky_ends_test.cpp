@@ -53,7 +53,7 @@ TEST_CASE("a released lock lingers, and the next caller has it at once") {
 TEST_CASE("a lost connection ends the lingering") {
     stepped s(lingers);
     s.linger();
-    CHECK(s.say(&sticky::suspended) == "unkeep, release");
+    CHECK(s.say(&sticky::disconnected) == "unkeep, release");
 }
 
 TEST_CASE("a listing that a lost connection has overtaken says nothing") {
@@ -61,7 +61,7 @@ TEST_CASE("a listing that a lost connection has overtaken says nothing") {
     s.join(1);
     s.join(2);
     s.granted();
-    s.say(&sticky::suspended);
+    s.say(&sticky::disconnected);
     CHECK(s.listed(listing::alone).empty());
     CHECK(s.released() == "release, join 2");
 }
@@ -263,7 +263,7 @@ TEST_CASE("a try_lock that has no connection any more fails") {
     s.linger();
     s.changed(); // a listing is in flight
     s.join(2, true);
-    CHECK(s.say(&sticky::suspended) == "fail 2, unkeep, release");
+    CHECK(s.say(&sticky::disconnected) == "fail 2, unkeep, release");
 }
 
 TEST_CASE("a lock that lingers is given up for a local call that does not wait") {

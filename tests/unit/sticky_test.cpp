@@ -145,11 +145,11 @@ TEST_CASE("with linger alone a lock passes on only while nobody else waits") {
 TEST_CASE("no hand-off is made without a connection, nor before the directory is seen again") {
     stepped s(handoffs);
     s.crowd(3);
-    CHECK(s.say(&sticky::suspended).empty());
+    CHECK(s.say(&sticky::disconnected).empty());
     CHECK(s.say(&sticky::connected) == "watch");
     CHECK(s.released() == "keep");
     CHECK(s.listed(listing::alone) == "unkeep, grant 2/1");
-    s.say(&sticky::suspended);
+    s.say(&sticky::disconnected);
     CHECK(s.released() == "release, join 3");
 }
 

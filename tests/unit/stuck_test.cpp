@@ -2,6 +2,7 @@
 
 #include "rules/simple.hpp"
 #include "stepped_queue.hpp"
+#include "unit/taken.hpp"
 
 #include <paddock/error.hpp>
 
@@ -169,9 +170,9 @@ TEST_CASE("a waiter for a simple lock that the same client holds is stuck after 
     rules::simple lock(ids, {});
     const auto at = [&](boot_clock::duration t) { lock.now(boot_clock::time_point(t)); };
     const auto race = [&] {
-        lock.take();
+        taken(lock);
         lock.reserved();
-        return std::get<rules::simple_act::race>(lock.take().front()).id;
+        return std::get<rules::simple_act::race>(taken(lock).front()).id;
     };
     lock.connected();
     lock.join(1, false);
@@ -201,9 +202,9 @@ TEST_CASE("a waiter for a simple lock that another client holds is not stuck") {
     rules::simple lock(ids, {});
     lock.connected();
     lock.join(1, false);
-    lock.take();
+    taken(lock);
     lock.reserved();
-    const auto id = std::get<rules::simple_act::race>(lock.take().front()).id;
+    const auto id = std::get<rules::simple_act::race>(taken(lock).front()).id;
     lock.raced(id, outcome::refused, static_cast<int>(zk_errc::node_exists));
     lock.looked(1, {.result = outcome::done, .czxid = 5});
     CHECK_FALSE(lock.perhaps_stuck());

@@ -10,14 +10,13 @@
 namespace paddock::detail {
 
 sticky_line::sticky_line(sticky_lines& lines, std::shared_ptr<const fair_lock> lock)
-    : lines_(lines)
-    , core_(*lock->client)
+    : rules_driver(*lock->client)
+    , lines_(lines)
     , lock_(std::move(lock))
     , queue_(queue_of(*lock_))
-    , use_(core_)
-    , rules_(lock_->sticky)
-    , stuck_(core_) {
-    if (core_.state() != client_state::connected) rules_.suspended();
+    , use_(core_) {
+    rules_.emplace(lock_->sticky);
+    if (core_.state() == client_state::connected) rules_->connected();
 }
 
 bool sticky_line::serves(const std::shared_ptr<const fair_lock>& lock) const {
@@ -38,62 +37,58 @@ rules::sticky::room room_of(core& client) {
 }
 } // namespace
 
-template <typename Event, typename... Args>
-void sticky_line::report(Event event, Args... args) {
-    if (core_.closed()) return;
-    const auto now = core_.env().now();
-    rules_.lease(core_.lease().fit(now) && core_.lease().has(term_));
-    rules_.now(now);
-    rules_.budgets(room_of(core_));
-    (rules_.*event)(args...);
-    carry_out();
+void sticky_line::update_rules() {
+    rules_->same_term(core_.lease().has(term_));
+    rules_->budgets(room_of(core_));
 }
 
-void sticky_line::carry_out() {
-    if (std::exchange(carrying_out_, true)) return; // the outer call's loop takes new actions
-    const auto alive = shared_from_this();
-    while (true) {
-        auto actions = std::move(actions_);
-        rules_.take(actions);
-        for (const auto& a : actions)
-            if (!core_.closed()) carry_out(a);
-        const bool last = actions.empty();
-        actions_ = std::move(actions);
-        if (last) break;
-    }
-    carrying_out_ = false;
+void sticky_line::after_actions() {
+    if (!rules_) return;
     // The node was deleted before the watch was set: no event will come of that.
-    if (unseen_ && (rules_.idle() || rules_.joining())) watch_->forget();
-    if (core_.closed()) return;
+    if (unseen_ && (rules_->idle() || rules_->joining())) watch_->forget();
     if (waiters_.empty() && !holder_) use_.end();
-    if (rules_.perhaps_stuck() && !stuck_.running()) stuck_.start(stuck_report());
     if (over()) lines_.forget(*this);
 }
 
-void sticky_line::carry_out(const action& a) {
-    using kind = action::kind;
-    switch (a.what) {
-    case kind::join:
-        return join_queue(a.immediate);
-    case kind::quit:
-        return queue_->quit(std::exchange(key_, 0));
-    case kind::release:
-        return queue_->release(std::exchange(key_, 0), false);
-    case kind::watch:
-        return watch();
-    case kind::keep:
-        return keep(a.until);
-    case kind::unkeep:
-        return unlink();
-    case kind::grant:
-        holder_key_ = a.who;
-        holder_ = take_waiter(a.who);
-        return holder_->granted(path_, {token_.zxid, token_.sub + a.count});
-    case kind::busy:
-        return take_waiter(a.who)->given_up();
-    case kind::fail:
-        return take_waiter(a.who)->failed(failure_);
-    }
+void sticky_line::carry_out(const rules::sticky_act::join& a) {
+    auto terms = terms_of(*lock_, rules::role::exclusive, a.immediate);
+    terms.uses_path = false;
+    key_ = queue_->next_key();
+    queue_->join(key_, shared_from_this(), std::move(terms));
+}
+
+void sticky_line::carry_out(const rules::sticky_act::quit&) {
+    queue_->quit(std::exchange(key_, 0));
+}
+
+void sticky_line::carry_out(const rules::sticky_act::release&) {
+    queue_->release(std::exchange(key_, 0), false);
+}
+
+void sticky_line::carry_out(const rules::sticky_act::keep& a) {
+    if (!is_linked()) core_.lease().keep(*this);
+    if (lock_->sticky.linger.count() == 0 || std::exchange(timer_armed_, true)) return;
+    if (!timer_) timer_ = core_.env().make_timer();
+    timer_->arm(a.until, [weak = weak_from_this()] {
+        const auto self = weak.lock();
+        if (!self) return;
+        self->timer_armed_ = false;
+        self->report(&rules::sticky::tick);
+    });
+}
+
+void sticky_line::carry_out(const rules::sticky_act::unkeep&) { unlink(); }
+
+void sticky_line::carry_out(const rules::sticky_act::grant& a) {
+    holder_key_ = a.who;
+    holder_ = take_waiter(a.who);
+    holder_->granted(path_, {token_.zxid, token_.sub + a.count});
+}
+
+void sticky_line::carry_out(const rules::sticky_act::busy& a) { take_waiter(a.who)->given_up(); }
+
+void sticky_line::carry_out(const rules::sticky_act::fail& a) {
+    take_waiter(a.who)->failed(failure_);
 }
 
 std::shared_ptr<queue_user> sticky_line::take_waiter(rules::contender_key key) {
@@ -122,25 +117,9 @@ void sticky_line::release(rules::contender_key key, bool passable) {
 }
 
 bool sticky_line::known_blocked(rules::contender_key, rules::role) const {
-    return rules_.held() ||
-           (rules_.joining() && queue_->known_blocked(key_, rules::role::exclusive));
-}
-
-void sticky_line::join_queue(bool immediate) {
-    auto terms = terms_of(*lock_, rules::role::exclusive, immediate);
-    terms.uses_path = false;
-    key_ = queue_->next_key();
-    queue_->join(key_, shared_from_this(), std::move(terms));
-}
-
-unique_function<void()> sticky_line::stuck_report() {
-    return [weak = weak_from_this()] {
-        const auto self = weak.lock();
-        if (!self || self->core_.closed()) return;
-        self->rules_.now(self->core_.env().now());
-        self->stuck_.report(self->rules_.stuck(self->stuck_.threshold()), self->lock_->directory,
-                            self->stuck_report());
-    };
+    if (!rules_) return false;
+    return rules_->held() ||
+           (rules_->joining() && queue_->known_blocked(key_, rules::role::exclusive));
 }
 
 void sticky_line::granted(const std::string& path, const fencing_token& token) {
@@ -176,11 +155,9 @@ void sticky_line::revoke_requested() {
 
 void sticky_line::on_lapse() { report(&rules::sticky::lapsed); }
 
-void sticky_line::on_connected() { report(&rules::sticky::connected); }
-
 void sticky_line::on_suspended() {
     failure_ = errc::not_connected;
-    report(&rules::sticky::suspended);
+    rules_driver::on_suspended();
 }
 
 void sticky_line::end_lingering() { report(&rules::sticky::end_lingering); }
@@ -191,14 +168,14 @@ void sticky_line::on_closed(error_code why) {
     const auto alive = shared_from_this();
     unlink();
     timer_.reset(); // it must not outlive the execution context
-    stuck_.close();
+    end_rules();
     if (const auto holder = std::exchange(holder_, {})) holder->lost(why);
     for (const auto& [id, user] : std::exchange(waiters_, {}))
         user->failed(why);
 }
 
 /// Deletes and creates fire the watch, so the line hears of its own, too.
-void sticky_line::watch() {
+void sticky_line::carry_out(const rules::sticky_act::watch&) {
     if (!watch_)
         watch_ = std::make_shared<rearming_watch>(
             core_.watches(), lock_->directory, watch_kind::children,
@@ -218,7 +195,7 @@ void sticky_line::listed(std::uint64_t look, watch_table::waiter_id waiter, int 
     using listing = rules::sticky::listing;
     const bool watched = watch_->answered(waiter, rules::judge(rules::request_kind::list, code) ==
                                                       rules::outcome::done);
-    if (look != looks_) return; // of another node, or another connection
+    if (look != looks_ || core_.closed()) return; // of another node, or another connection
     if (!watched) return report(&rules::sticky::listed, listing::failed);
     const auto own = rules::name_of(path_);
     const auto found = std::count(names.begin(), names.end(), own);
@@ -228,18 +205,6 @@ void sticky_line::listed(std::uint64_t look, watch_table::waiter_id waiter, int 
     unseen_ = found == 0;
     if (unseen_) return report(&rules::sticky::listed, listing::gone);
     report(&rules::sticky::listed, company ? listing::company : listing::alone);
-}
-
-void sticky_line::keep(boot_clock::time_point until) {
-    if (!is_linked()) core_.lease().keep(*this);
-    if (lock_->sticky.linger.count() == 0 || std::exchange(timer_armed_, true)) return;
-    if (!timer_) timer_ = core_.env().make_timer();
-    timer_->arm(until, [weak = weak_from_this()] {
-        const auto self = weak.lock();
-        if (!self) return;
-        self->timer_armed_ = false;
-        self->report(&rules::sticky::tick);
-    });
 }
 
 } // namespace paddock::detail

@@ -3,14 +3,15 @@
 #include "locks/fair/fair_lock.hpp"
 #include "queue/lock_queue.hpp"
 #include "queue/path_use.hpp"
+#include "queue/rules_driver.hpp"
 #include "rules/sticky.hpp"
 #include "session/lease.hpp"
 #include "session/rearming_watch.hpp"
-#include "session/stuck_monitor.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -18,11 +19,12 @@ namespace paddock::detail {
 
 class sticky_lines;
 
-/// The calls of one client that wait for one sticky lock. One contender of the lock's queue stands
-/// for all of them; rules::sticky decides how long its node stays. Strand only.
+/// The driver of rules::sticky: the calls of one client that wait for one sticky lock. One
+/// contender of the lock's queue stands for all of them. Strand only.
 class sticky_line final : public call_queue,
                           public queue_user,
                           public lease_user,
+                          public rules_driver<sticky_line, rules::sticky>,
                           public std::enable_shared_from_this<sticky_line> {
 public:
     sticky_line(sticky_lines& lines, std::shared_ptr<const fair_lock> lock);
@@ -41,14 +43,13 @@ public:
     const std::shared_ptr<lock_queue>& queue() const noexcept { return queue_; }
     const std::string& directory() const noexcept { return lock_->directory; }
     /// Without a contender, so that a free lock is free for all.
-    bool idle() const noexcept { return rules_.idle(); }
+    bool idle() const noexcept { return !rules_ || rules_->idle(); }
     /// Without anything that could still concern it.
     bool over() const noexcept { return idle() && !(watch_ && watch_->waiting()); }
 
     void end_lingering();
     /// The room in the client's budgets has changed.
     void look_at_room();
-    void on_connected();
     void on_suspended();
     void on_closed(error_code why);
 
@@ -62,26 +63,30 @@ public:
     void on_lapse() override;
 
 private:
-    using action = rules::sticky::action;
+    friend rules_driver;
+    std::shared_ptr<sticky_line> self() { return shared_from_this(); }
+    std::string_view lock_path() const noexcept { return lock_->directory; }
+    void update_rules();
+    void after_actions();
+    using rules_driver::carry_out;
+    void carry_out(const rules::sticky_act::join& a);
+    void carry_out(const rules::sticky_act::quit& a);
+    void carry_out(const rules::sticky_act::release& a);
+    void carry_out(const rules::sticky_act::watch& a);
+    void carry_out(const rules::sticky_act::keep& a);
+    void carry_out(const rules::sticky_act::unkeep& a);
+    void carry_out(const rules::sticky_act::grant& a);
+    void carry_out(const rules::sticky_act::busy& a);
+    void carry_out(const rules::sticky_act::fail& a);
 
-    template <typename Event, typename... Args>
-    void report(Event event, Args... args);
-    void carry_out();
-    void carry_out(const action& a);
-    void join_queue(bool immediate);
-    void watch();
     void listed(std::uint64_t look, watch_table::waiter_id waiter, int code,
                 const std::vector<std::string>& names);
-    void keep(boot_clock::time_point until);
-    unique_function<void()> stuck_report();
     std::shared_ptr<queue_user> take_waiter(rules::contender_key key);
 
     sticky_lines& lines_;
-    core& core_;
     const std::shared_ptr<const fair_lock> lock_;
     const std::shared_ptr<lock_queue> queue_;
     path_use use_; ///< while there are waiters, or a holder: not while the lock lingers
-    rules::sticky rules_;
     std::unordered_map<rules::contender_key, std::shared_ptr<queue_user>> waiters_;
     rules::contender_key last_key_ = 0;
     rules::contender_key key_ = 0; ///< of the line's contender, in the lock queue
@@ -98,10 +103,7 @@ private:
     std::uint64_t looks_ = 0; ///< the number of the last listing
     bool unseen_ = false;     ///< the last answered one has not shown the node
     std::unique_ptr<timer> timer_;
-    stuck_monitor stuck_;
     bool timer_armed_ = false;
-    bool carrying_out_ = false;
-    std::vector<action> actions_;
 };
 
 } // namespace paddock::detail

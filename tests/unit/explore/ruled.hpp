@@ -1,6 +1,7 @@
 #pragma once
 
 #include "unit/explore/scene.hpp"
+#include "unit/taken.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -28,8 +29,8 @@ protected:
     template <class Call, class... Args>
     void tell(std::size_t n, Call call, const Args&... args) {
         std::invoke(call, objects[n].rules, args...);
-        for (auto actions = objects[n].rules.take(); !actions.empty();
-             actions = objects[n].rules.take())
+        for (auto actions = taken(objects[n].rules); !actions.empty();
+             actions = taken(objects[n].rules))
             for (const auto& action : actions)
                 std::visit([&](const auto& a) { static_cast<Kind*>(this)->carry_out(n, a); },
                            action);
