@@ -33,7 +33,7 @@ struct entry_terms {
     rules::contender_terms rules;
     bool fail_over_budget = false; ///< does not wait for the node budget
     bool bytes_reserved = false;   ///< by the caller; the queue returns them to the budget
-    bool uses_path = true;         ///< false: its caller has a path_use of its own
+    bool uses_path = true;         ///< false: its caller has a path_use of its own for it
     std::shared_ptr<const node_terms> nodes;
     std::chrono::system_clock::time_point since; ///< of the call, for the node's data
 };

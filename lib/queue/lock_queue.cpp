@@ -21,9 +21,7 @@ lock_queue::lock_queue(core& client, std::string directory, rules::naming names)
 
 bool lock_queue::local_blocker(rules::role as) const noexcept {
     return std::any_of(entries_.begin(), entries_.end(), [as](const auto& entry) {
-        const bool excludes =
-            as == rules::role::exclusive || entry.second.how.rules.as == rules::role::exclusive;
-        return entry.second.user != nullptr && excludes;
+        return entry.second.user && rules::exclude_each_other(as, entry.second.how.rules.as);
     });
 }
 
@@ -170,9 +168,8 @@ std::size_t lock_queue::entry_bytes(const rules::contender_terms& how) const {
 bool lock_queue::foreign_blocker(const std::vector<std::string>& names, rules::role as) const {
     return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
         const auto parsed = names_.read(name);
-        const bool excludes =
-            as == rules::role::exclusive || (parsed && parsed->as == rules::role::exclusive);
-        return parsed && excludes && !rules::own_id(name, core_.claims());
+        return parsed && rules::exclude_each_other(as, parsed->as) &&
+               !rules::own_id(name, core_.claims());
     });
 }
 

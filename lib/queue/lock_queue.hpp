@@ -38,7 +38,8 @@ public:
     void release(rules::contender_key key, bool passable) override;
     void downgrade(rules::contender_key key);
 
-    /// Whether an entry of this client blocks a new contender of that role.
+    /// Whether an entry of this client, which perhaps has no node yet, blocks a new contender of
+    /// that role.
     bool local_blocker(rules::role as) const noexcept;
     /// Whether a foreign node in this listing blocks a new contender of that role.
     bool foreign_blocker(const std::vector<std::string>& names, rules::role as) const;

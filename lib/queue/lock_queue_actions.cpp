@@ -10,7 +10,7 @@
 namespace paddock::detail {
 
 bool lock_queue::of_semaphore() const {
-    return !entries_.empty() && entries_.begin()->second.how.rules.passing;
+    return !entries_.empty() && entries_.begin()->second.how.rules.turn_only;
 }
 
 std::string_view lock_queue::lock_path() const {

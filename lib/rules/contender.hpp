@@ -19,7 +19,7 @@ struct contender_terms {
     style names = style::curator;
     bool immediate = false;      ///< gives up unless it is granted at once
     bool fail_on_expiry = false; ///< does not join again in the next session
-    bool passing = false;        ///< of a semaphore: its grant only lets it ask for permits
+    bool turn_only = false;      ///< of a semaphore: its grant only lets it ask for permits
     bool own_directory = false;  ///< may make the directory together with its node
 };
 
@@ -48,7 +48,7 @@ struct contender {
 
     bool in_table() const noexcept { return at == stage::waiting || at == stage::granted; }
     /// Whether its grant is the lock itself, not a semaphore's permission to ask for permits.
-    bool holds() const noexcept { return at == stage::granted && !how.passing; }
+    bool holds() const noexcept { return at == stage::granted && !how.turn_only; }
     /// Whether its create makes the directory, or may have made it.
     bool makes_directory() const noexcept {
         return with_directory && (at == stage::creating || at == stage::unknown);

@@ -14,7 +14,9 @@
 
 namespace paddock::rules {
 
-/// The order of the nodes in a lock queue: by sequence number, ties by name.
+/// The order of the nodes in a lock queue: by sequence number, ties by name. It is the order of
+/// their creation, and must be: what was granted stays the first because every later node is behind
+/// it, and fencing tokens grow because grants follow the creation.
 struct node_position {
     std::int32_t sequence = 0;
     std::string name; ///< of the node, without its directory
@@ -27,6 +29,11 @@ bool reserved(std::string_view lock_name) noexcept;
 
 /// Whether a contender wants the lock exclusively or shared.
 enum class role : std::uint8_t { exclusive, shared };
+
+/// Whether two contenders of these roles cannot have the lock at one time.
+constexpr bool exclude_each_other(role a, role b) noexcept {
+    return a == role::exclusive || b == role::exclusive;
+}
 
 /// Whose naming scheme a contender's node follows.
 enum class style : std::uint8_t { curator, kazoo };

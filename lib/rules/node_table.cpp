@@ -75,9 +75,7 @@ bool node_table::blocked(const_iterator it, role as) const {
 
 /// Walks the table: for diagnosis, not for the algorithm.
 std::size_t node_table::count_before(const_iterator it, role as) const {
-    const auto blocks = [as](const auto& one) {
-        return as == role::exclusive || one.second.as == role::exclusive;
-    };
+    const auto blocks = [as](const auto& one) { return exclude_each_other(as, one.second.as); };
     return static_cast<std::size_t>(std::count_if(nodes_.begin(), it, blocks));
 }
 

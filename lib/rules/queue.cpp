@@ -1,5 +1,5 @@
-// How contenders join and leave, up to their entry in the table. queue_nodes.cpp keeps the table,
-// queue_directory.cpp the directory.
+// How contenders join, up to their entry in the table, how they leave, and share a lock that they
+// had exclusively; the events of the session.
 #include "rules/queue.hpp"
 
 #include <algorithm>

@@ -27,6 +27,10 @@ namespace paddock::rules {
 /// actions. It sends nothing itself: the driver reports each event, then calls take() and carries
 /// out the actions in their order.
 ///
+/// A contender is granted the lock only if it knows all nodes before its own, those that exclude it
+/// are gone, and its own still exists. Exclusion rests on that alone: nobody can come before it
+/// later.
+///
 /// The table holds the nodes that are known to exist, in queue order. The blockers of a contender
 /// are the nodes before it that do not share the lock with it. They are known once a listing that
 /// was sent after its create has arrived; no contender can join before it later, so the set of its

@@ -46,9 +46,10 @@ struct queue_scene : scene {
         paddock::detail::entry_terms terms;
         terms.nodes = std::make_shared<const paddock::detail::node_terms>(
             paddock::detail::metadata(std::string_view()), open_acl(), false);
-        const auto key = queue->join(one, terms);
+        const auto key = queue->next_key();
+        queue->join(key, one, terms);
         co_await eventually([&] { return one->has_it; });
-        queue->release(key);
+        queue->release(key, false);
         co_await until_queue(0);
         co_return one->moves;
     }

@@ -38,7 +38,7 @@ TEST_CASE("each state is counted where it belongs") {
 
 TEST_CASE("a granted contender that only passes does not hold") {
     rules::contenders all;
-    auto& c = all.add(1, {.passing = true});
+    auto& c = all.add(1, {.turn_only = true});
     all.move_to(c, stage::granted);
     CHECK(all.counts() == rules::contender_counts{.in_table = 1});
 }
@@ -68,7 +68,7 @@ TEST_CASE("the counts are what a walk counts, whatever happens") {
         const auto which = random() % (last + 1);
         auto* const c = all.find(which);
         if (!c) {
-            all.add(++last, {.passing = random() % 2 == 0});
+            all.add(++last, {.turn_only = random() % 2 == 0});
         } else if (random() % 8 == 0) {
             all.erase(which);
         } else {

@@ -37,7 +37,7 @@ TEST_CASE("kazoo's nodes are contenders only of a lock with kazoo's name") {
     CHECK_FALSE(sequence(kazoo + "__rlock__0000000007"));
 }
 
-TEST_CASE("C8: the name of a lock is the whole name: block- is not lock-") {
+TEST_CASE("the name of a lock is the whole name: block- is not lock-") {
     CHECK_FALSE(sequence(curator + "block-0000000007"));
     CHECK_FALSE(sequence("block-0000000007"));
     CHECK_FALSE(sequence(curator + "lock-lock-0000000007"));
@@ -56,7 +56,7 @@ TEST_CASE("a protected name needs an id of the right length, and its dash") {
     CHECK_FALSE(sequence("_c_c0ffee00-0000-4000-8000-000000000001"));
 }
 
-TEST_CASE("C8: the dash before the number belongs to the name, a second one is its sign") {
+TEST_CASE("the dash before the number belongs to the name, a second one is its sign") {
     CHECK(sequence("lock-0000000005") == 5);
     CHECK(sequence("lock--000000005") == -5);
     CHECK(sequence("lock--2147483648") == -2147483647 - 1);
@@ -170,7 +170,7 @@ TEST_CASE("a lock's name must not contain the parts that other recipes put into 
     CHECK_FALSE(reserved(""));
 }
 
-TEST_CASE("C9: the warning comes at half of all numbers, the refusal well before their end") {
+TEST_CASE("the warning comes at half of all numbers, the refusal well before their end") {
     CHECK(sequence_warning == 1 << 30);
     CHECK(sequence_limit > sequence_warning);
     CHECK(sequence_limit <= 0x7fff'ffff - 10'000);

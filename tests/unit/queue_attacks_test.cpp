@@ -1,5 +1,5 @@
-// The attacks on the design (research/counterexamples.md), as far as the rules have to withstand
-// them. Each begins with the number that it has there.
+// Attacks on the design, as far as the rules have to withstand them: the ways in which locks like
+// this one break.
 
 #include "unit/stepped_queue.hpp"
 
@@ -8,7 +8,7 @@
 using namespace paddock::test;
 namespace rules = paddock::rules;
 
-TEST_CASE("A1: a kicked waiter is not granted when its blocker goes") {
+TEST_CASE("a kicked waiter is not granted when its blocker goes") {
     connected_queue queue;
     queue.waits(1, 2, {1, 2}); // a foreigner holds with 1
     SUBCASE("the end of its own node is reported first, on one connection") {
@@ -41,7 +41,7 @@ TEST_CASE("A1: a kicked waiter is not granted when its blocker goes") {
     CHECK(queue.listed({3, 4}).find("grant") == std::string::npos); // behind the one who has it now
 }
 
-TEST_CASE("A1: a kicked waiter is not handed the lock by a local holder either") {
+TEST_CASE("a kicked waiter is not handed the lock by a local holder either") {
     connected_queue queue;
     queue.waits(1, 1, {1});
     queue.waits(2, 2, {1, 2});
@@ -58,7 +58,7 @@ TEST_CASE("A1: a kicked waiter is not handed the lock by a local holder either")
     CHECK(queue.listed({3, 4}) == "watch own 2, watch 3");
 }
 
-TEST_CASE("A5: a node of another queue in the same directory is no orphan") {
+TEST_CASE("a node of another queue in the same directory is no orphan") {
     rules::claims ids;
     ids.begin(7);
     const rules::naming a("a"), b("b");
@@ -71,7 +71,7 @@ TEST_CASE("A5: a node of another queue in the same directory is no orphan") {
     CHECK(rules::orphans(children, ids) == std::vector{children[2]});
 }
 
-TEST_CASE("A5: one queue neither counts nor misses the nodes of another in its directory") {
+TEST_CASE("one queue neither counts nor misses the nodes of another in its directory") {
     connected_queue queue("a");
     const auto other = rules::naming("b").prefix(queue.ids, queue.ids.claim()) + "0000000000";
     queue.join(1);
@@ -79,7 +79,7 @@ TEST_CASE("A5: one queue neither counts nor misses the nodes of another in its d
     CHECK(queue.listed_names({other, queue.name(1)}) == "grant 1");
 }
 
-TEST_CASE("A7: a blocker whose data is changed is not gone, and is watched again") {
+TEST_CASE("a blocker whose data is changed is not gone, and is watched again") {
     connected_queue queue;
     queue.waits(1, 4, {3, 4});
     queue.own_watched(1);
@@ -91,7 +91,7 @@ TEST_CASE("A7: a blocker whose data is changed is not gone, and is watched again
     CHECK(queue.deleted(3) == "grant 1");
 }
 
-TEST_CASE("A7: an own node whose data is changed is not gone, and nothing is granted meanwhile") {
+TEST_CASE("an own node whose data is changed is not gone, and nothing is granted meanwhile") {
     connected_queue queue;
     queue.waits(1, 4, {3, 4});
     queue.own_watched(1);
@@ -101,7 +101,7 @@ TEST_CASE("A7: an own node whose data is changed is not gone, and nothing is gra
     CHECK(queue.own_watched(1) == "grant 1");
 }
 
-TEST_CASE("A7: a listing from a lagging server does not revive a node that is gone") {
+TEST_CASE("a listing from a lagging server does not revive a node that is gone") {
     connected_queue queue;
     queue.waits(1, 4, {3, 4});
     queue.own_watched(1);
@@ -115,7 +115,7 @@ TEST_CASE("A7: a listing from a lagging server does not revive a node that is go
     CHECK(queue.listed({3, 4, 5}) == "");
 }
 
-TEST_CASE("A7: a second report that a blocker is gone changes nothing") {
+TEST_CASE("a second report that a blocker is gone changes nothing") {
     connected_queue queue;
     queue.waits(1, 4, {3, 4});
     queue.own_watched(1);
@@ -124,7 +124,7 @@ TEST_CASE("A7: a second report that a blocker is gone changes nothing") {
     CHECK(queue.deleted(3) == "");
 }
 
-TEST_CASE("B2: a late create that appears after its contender has another node is an orphan") {
+TEST_CASE("a late create that appears after its contender has another node is an orphan") {
     connected_queue queue;
     queue.join(1);
     queue.disconnected();
@@ -138,7 +138,7 @@ TEST_CASE("B2: a late create that appears after its contender has another node i
     CHECK(rules::orphans({queue.name(7), late}, queue.ids) == std::vector{late});
 }
 
-TEST_CASE("B2: no id is ever in two creates, whatever is lost") {
+TEST_CASE("no id is ever in two creates, whatever is lost") {
     connected_queue queue;
     queue.join(1);
     for (int n = 0; n < 5; ++n) {
@@ -152,7 +152,7 @@ TEST_CASE("B2: no id is ever in two creates, whatever is lost") {
     CHECK(queue.ids.count() == 1);
 }
 
-TEST_CASE("B2: a second lost connection before the settling listing changes nothing") {
+TEST_CASE("a second lost connection before the settling listing changes nothing") {
     connected_queue queue;
     queue.join(1);
     queue.disconnected();
@@ -166,7 +166,7 @@ TEST_CASE("B2: a second lost connection before the settling listing changes noth
     CHECK(queue.listed({3}) == "watch own 1");
 }
 
-TEST_CASE("B5: after a lost connection with many joins under way only missing nodes are created") {
+TEST_CASE("after a lost connection with many joins under way only missing nodes are created") {
     connected_queue queue;
     constexpr int joins = 100;
     for (contender_key k = 1; k <= joins; ++k)
@@ -186,7 +186,7 @@ TEST_CASE("B5: after a lost connection with many joins under way only missing no
     CHECK(queue.used.size() == joins + 1);
 }
 
-TEST_CASE("B5: an adopted node keeps its predecessors although another contender leaves") {
+TEST_CASE("an adopted node keeps its predecessors although another contender leaves") {
     SUBCASE("an immediate contender of the same listing") {
         connected_queue queue;
         queue.join(1);
@@ -210,7 +210,7 @@ TEST_CASE("B5: an adopted node keeps its predecessors although another contender
     }
 }
 
-TEST_CASE("C3: after a reconnect the own node is read before a grant, and so is newer than it") {
+TEST_CASE("after a reconnect the own node is read before a grant, and so is newer than it") {
     connected_queue queue;
     queue.waits(1, 4, {3, 4});
     queue.own_watched(1);
@@ -225,7 +225,7 @@ TEST_CASE("C3: after a reconnect the own node is read before a grant, and so is 
     CHECK(queue.own_watched(2) == "grant 2");
 }
 
-TEST_CASE("C4: a released node that is still listed neither blocks nor is an orphan") {
+TEST_CASE("a released node that is still listed neither blocks nor is an orphan") {
     connected_queue queue;
     queue.waits(1, 0, {0});
     queue.release(1);
@@ -235,7 +235,7 @@ TEST_CASE("C4: a released node that is still listed neither blocks nor is an orp
     CHECK(queue.listed({0, 1}) == "grant 2");
 }
 
-TEST_CASE("C9: past the end of the sequence numbers no contender is granted") {
+TEST_CASE("past the end of the sequence numbers no contender is granted") {
     connected_queue queue;
     queue.join(1);
     const auto said = queue.created(1, rules::sequence_limit);
@@ -243,7 +243,7 @@ TEST_CASE("C9: past the end of the sequence numbers no contender is granted") {
     CHECK(queue.listed({rules::sequence_limit}) == "");
 }
 
-TEST_CASE("C9: a lost create that is found past that end is not granted either") {
+TEST_CASE("a lost create that is found past that end is not granted either") {
     for (const auto sequence : {rules::sequence_limit, std::int32_t{-2147483647} - 1}) {
         CAPTURE(sequence);
         connected_queue queue;
@@ -263,7 +263,7 @@ TEST_CASE("C9: a lost create that is found past that end is not granted either")
     }
 }
 
-TEST_CASE("C9: a lost create that is found near the end raises the warning, too") {
+TEST_CASE("a lost create that is found near the end raises the warning, too") {
     connected_queue queue;
     queue.join(1);
     queue.disconnected();

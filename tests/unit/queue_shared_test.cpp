@@ -102,7 +102,7 @@ TEST_CASE("many readers whose nodes are not known to exist are granted by one li
         CHECK(granted.find("grant " + std::to_string(key)) != std::string::npos);
 }
 
-TEST_CASE("A2: a downgrade leaves a reader's node in its place, and a writer behind waits for it") {
+TEST_CASE("a downgrade leaves a reader's node in its place, and a writer behind waits for it") {
     shared_queue queue;
     queue.writer(0);
     queue.enters(1, writes, 1, {0, 1});
@@ -116,7 +116,7 @@ TEST_CASE("A2: a downgrade leaves a reader's node in its place, and a writer beh
     CHECK(queue.deleted(0) == "grant 1");
 }
 
-TEST_CASE("A2: a listing that was sent before the writer's node was deleted grants nothing") {
+TEST_CASE("a listing that was sent before the writer's node was deleted grants nothing") {
     shared_queue queue;
     queue.writer(0);
     queue.enters(1, writes, 1, {0, 1});
@@ -130,7 +130,7 @@ TEST_CASE("A2: a listing that was sent before the writer's node was deleted gran
     CHECK(queue.listed({0, 1, 2}) == "watch 0");
 }
 
-TEST_CASE("A8: a writer behind a reader that leaves keeps all its own blockers") {
+TEST_CASE("a writer behind a reader that leaves keeps all its own blockers") {
     shared_queue queue;
     queue.writer(0);
     queue.reader(1);
@@ -211,7 +211,7 @@ TEST_CASE("an immediate reader is granted beside readers, and gives up behind a 
     CHECK(queue.enters(2, now, 3, {0, 1, 2, 3}) == "give up 2, sweep 3, out 2");
 }
 
-TEST_CASE("C1: tokens of exclusive holds grow, whatever readers have in between") {
+TEST_CASE("tokens of exclusive holds grow, whatever readers have in between") {
     shared_queue queue;
     queue.enters(1, writes, 0, {0});
     CHECK(queue.granted_czxid == 100);

@@ -144,9 +144,9 @@ TEST_CASE("readers that share the lock are not stuck, those behind a writer are"
 
 TEST_CASE("a contender that only passes the queue is stuck while a hold beyond it lasts") {
     timed_queue queue;
-    const rules::contender_terms passing{.passing = true};
+    const rules::contender_terms waits_for_turn{.turn_only = true};
     for (const contender_key key : {1, 2})
-        queue.join(key, passing);
+        queue.join(key, waits_for_turn);
     queue.created(1, 0);
     queue.created(2, 1);
     CHECK(queue.listed({0, 1}) == "grant 1, list");

@@ -24,8 +24,10 @@ public:
     virtual void completed(error_code why, guard granted) = 0;
 };
 
-/// A lock call that joins a fair queue as one contender, and after the grant the resource of its
-/// hold. It reports either to a user's handler or, without one, to a follower.
+/// A lock call that waits in a queue as one contender, and after the grant the resource of its
+/// hold. It reports either to a user's handler or, without one, to a follower. Granted, it prepares
+/// the client's releases, makes a node_hold that it is the resource of, keeps that weakly, limits
+/// it, and finishes.
 class queue_call : public queue_user, public held_resource, public node_call<guard> {
 public:
     /// Begins a call without a handler; on the strand of an open client, instead of start().
@@ -43,7 +45,7 @@ protected:
     using node_call::node_call;
 
     bool is_followed() const noexcept { return follower_ != nullptr; }
-    /// Called by join() first.
+    /// Of a call that joins the lock queue itself, before it does.
     void enter(const fair_lock& lock);
 
     std::shared_ptr<lock_queue> queue_;

@@ -127,10 +127,7 @@ void mutex_call::release() {
     waits_in_->release(key_, held && held->passable());
 }
 
-bool mutex_call::known_blocked() const {
-    const auto& queue = waits_in_ ? waits_in_ : queue_;
-    return queue && queue->known_blocked(key_, as_);
-}
+bool mutex_call::known_blocked() const { return waits_in_ && waits_in_->known_blocked(key_, as_); }
 
 void mutex_call::abandoned() {
     if (waits_in_) waits_in_->quit(key_);

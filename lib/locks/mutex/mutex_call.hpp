@@ -51,7 +51,7 @@ private:
     std::string_view lock_path() const override { return lock_->directory; }
 
     std::shared_ptr<const fair_lock> lock_;
-    rules::role as_;
+    rules::role as_; ///< as asked for
     std::shared_ptr<reservation> reservation_;
     std::shared_ptr<call_queue> waits_in_; ///< null before it has joined
     std::weak_ptr<node_hold> hold_;

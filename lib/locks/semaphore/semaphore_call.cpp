@@ -107,7 +107,7 @@ void semaphore_call::carry_out(const rules::permit_act::join_queue&) {
 
 entry_terms semaphore_call::terms_in_queue() const {
     auto terms = terms_of(lock_->queue, rules::role::exclusive, immediate());
-    terms.rules.passing = true;
+    terms.rules.turn_only = true;
     return terms;
 }
 
