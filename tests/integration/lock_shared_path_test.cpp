@@ -56,11 +56,11 @@ CO_TEST("locks of different names at one path do not exclude each other, nor swe
 
 CO_TEST("a listing sweeps the orphans of its own session, and nothing else") {
     scene s(executor);
-    co_await s.zk.connect();
+    co_await look_around(s.lock); // claims the first id
     char id[64];
     const auto session = static_cast<unsigned long long>(s.zk.session_id());
     std::snprintf(id, sizeof id, "/_c_%08llx-%04llx-%04llx-%04x-%012x-lock-", session >> 32,
-                  session >> 16 & 0xffff, session & 0xffff, 0x7fff, 1);
+                  session >> 16 & 0xffff, session & 0xffff, 0, 1);
     const create_options how{.mode = create_mode::ephemeral_sequential};
     const auto orphan = co_await s.zk.create(s.path + id, "", how);
     const auto latch =
