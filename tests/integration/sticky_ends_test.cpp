@@ -202,3 +202,30 @@ CO_TEST("a caller that waits for its own hold is in the log") {
     co_await eventually([&] { return log.find("hold of this same client") != std::string::npos; });
     CHECK(log.find(s.path) != std::string::npos);
 }
+
+TEST_CASE("a guard whose lingering lock was lost may outlive the io_context") {
+    foreigner direct(shared_server().address());
+    const auto path = fresh_root() + "/lock";
+    guard lost;
+    {
+        asio::io_context io(1);
+        client zk(io.get_executor(), shared_server().address());
+        mutex m(zk, path, lingering());
+        const auto until = [&](auto reached) {
+            const auto end = std::chrono::steady_clock::now() + scaled(10s);
+            while (!reached() && std::chrono::steady_clock::now() < end)
+                io.run_one_for(20ms);
+            REQUIRE(reached());
+        };
+        const auto first = ask(m);
+        until([&] { return first->done(); });
+        held(first) = guard(); // it lingers: a timer is set
+        const auto second = ask(m);
+        until([&] { return second->done(); });
+        lost = std::move(held(second));
+        for (const auto& name : queue_at(direct, path))
+            direct.remove(path + '/' + name);
+        until([&] { return !lost.valid(); });
+    }
+    CHECK_FALSE(lost.valid());
+}

@@ -47,7 +47,10 @@ void sticky_line::after_actions() {
     // The node was deleted before the watch was set: no event will come of that.
     if (unseen_ && (rules_->idle() || rules_->joining())) watch_->forget();
     if (waiters_.empty() && !holder_) use_.end();
-    if (over()) lines_.forget(*this);
+    if (!over()) return;
+    timer_.reset(); // a guard of a lost hold may keep the line beyond its execution context
+    end_rules();
+    lines_.forget(*this);
 }
 
 void sticky_line::carry_out(const rules::sticky_act::join& a) {
