@@ -5,23 +5,15 @@
 #include <boost/json/value.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
-#include <unistd.h>
 
 namespace paddock::detail {
 
 namespace json = boost::json;
 
 namespace {
-
-std::string host_name() {
-    std::array<char, 256> name{}; // POSIX: a host name has 255 bytes at most
-    if (::gethostname(name.data(), name.size() - 1) != 0) return {};
-    return name.data();
-}
 
 void print(std::string& to, std::int64_t number, std::size_t width) {
     const auto digits = std::to_string(number);
@@ -74,9 +66,8 @@ std::string text_of(const json::object& from, std::string_view member) {
 
 } // namespace
 
-metadata::metadata(std::string_view label, bool sticky)
-    : start_(json::serialize(
-          json::value{{"host", host_name()}, {"pid", ::getpid()}, {"label", label}})) {
+metadata::metadata(const process_name& of, std::string_view label, bool sticky)
+    : start_(json::serialize(json::value{{"host", of.host}, {"pid", of.pid}, {"label", label}})) {
     start_.back() = ','; // at() adds the last members
     if (sticky) start_ += "\"sticky\":true,";
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "support/process_name.hpp"
+
 #include <paddock/contender.hpp>
 
 #include <chrono>
@@ -13,7 +15,7 @@ namespace paddock::detail {
 class metadata {
 public:
     /// `sticky`: says so, because the node may stay although its lock is free.
-    explicit metadata(std::string_view label, bool sticky = false);
+    metadata(const process_name& of, std::string_view label, bool sticky = false);
     /// The data is exactly this text.
     static metadata verbatim(std::string text);
     std::string at(std::chrono::system_clock::time_point now) const;

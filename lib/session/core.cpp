@@ -19,6 +19,7 @@ core::core(asio::any_io_executor io, world outside, std::vector<native::server_a
            std::string root, client_options options)
     : client_base(std::move(io), std::move(outside.env), outside.clock, options.log)
     , make_calls_(std::move(outside.make_calls))
+    , process_(std::move(outside.process))
     , first_servers_(std::move(servers))
     , servers_(first_servers_)
     , root_(std::move(root))

@@ -14,6 +14,7 @@
 #include "session/young_holds.hpp"
 #include "support/budget.hpp"
 #include "support/environment.hpp"
+#include "support/process_name.hpp"
 
 #include <paddock/client.hpp>
 #include <paddock/error.hpp>
@@ -58,6 +59,7 @@ struct world {
     std::function<std::unique_ptr<native::calls>()> make_calls;
     /// The clock of `env`; any thread, also after `env` is destroyed.
     lease_term::clock clock = &boot_clock::now;
+    process_name process = this_process();
 };
 
 /// The inside of a client: one ensemble, one session after the other. All methods on the strand,
@@ -79,6 +81,8 @@ public:
     }
     const client_options& options() const noexcept { return options_; }
     const std::string& root() const noexcept { return root_; }
+    /// That has made the client.
+    const process_name& process() const noexcept { return process_; }
     /// Of the constructor, whatever set_servers() has got.
     const std::vector<native::server_address>& first_servers() const noexcept {
         return first_servers_;
@@ -170,6 +174,7 @@ private:
     void notify(Event event);
 
     std::function<std::unique_ptr<native::calls>()> make_calls_;
+    const process_name process_;
     const std::vector<native::server_address> first_servers_;
     std::vector<native::server_address> servers_;
     std::string root_;

@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
     // A label may be any text; it is read back as it was written.
     contender written;
-    detail::read_metadata(detail::metadata("label").at({}), written);
+    detail::read_metadata(detail::metadata({}, "label").at({}), written);
     expect(written.label == "label", "not read back", written.label);
     return 0;
 }

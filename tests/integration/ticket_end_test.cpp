@@ -45,7 +45,7 @@ struct queue_scene : scene {
         const auto one = std::make_shared<counting>();
         paddock::detail::entry_terms terms;
         terms.nodes = std::make_shared<const paddock::detail::node_terms>(
-            paddock::detail::metadata(std::string_view()), open_acl(), false);
+            paddock::detail::metadata({}, std::string_view()), open_acl(), false);
         const auto key = queue->next_key();
         queue->join(key, one, terms);
         co_await eventually([&] { return one->has_it; });

@@ -28,7 +28,8 @@ struct stage {
     std::shared_ptr<paddock::detail::core> make_core() {
         paddock::detail::world outside{make_environment(here),
                                        [here = here] { return std::make_unique<c_client>(here); },
-                                       &timeline::latest_now};
+                                       &timeline::latest_now,
+                                       {"keys", 1000}};
         return paddock::detail::make_core(here->io().get_executor(), std::move(outside),
                                           "10.0.0.1:2181", {});
     }

@@ -26,7 +26,8 @@ process::process(ensemble& all, checker& check, contested_locks& contests, std::
     : check_(check), contested_(contests), host_(std::make_shared<host>(all, std::move(name))) {
     detail::world outside{make_environment(host_),
                           [here = host_] { return std::make_unique<c_client>(here); },
-                          &timeline::latest_now};
+                          &timeline::latest_now,
+                          {host_->name, 1000}};
     client_ = detail::access::make<client>(detail::make_core(
         host_->io().get_executor(), std::move(outside), servers, std::move(options)));
     locks_ = std::make_unique<locks>(*client_, contested_, how);

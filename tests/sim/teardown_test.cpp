@@ -36,7 +36,8 @@ struct stage {
     client connect() {
         paddock::detail::world outside{make_environment(here),
                                        [here = here] { return std::make_unique<c_client>(here); },
-                                       &timeline::latest_now};
+                                       &timeline::latest_now,
+                                       {"teardown", 1000}};
         return paddock::detail::access::make<client>(paddock::detail::make_core(
             here->io().get_executor(), std::move(outside), "10.0.0.1:2181", {}));
     }

@@ -17,6 +17,8 @@ namespace {
 
 constexpr clock_type::time_point a_moment{std::chrono::milliseconds(1'700'000'000'123)};
 
+const detail::process_name this_process{"build7", 4711};
+
 contender read(std::string_view data) {
     contender out;
     detail::read_metadata(data, out);
@@ -30,33 +32,39 @@ bool untouched(const contender& c) {
 } // namespace
 
 TEST_CASE("metadata that was written is read back") {
-    const auto data = detail::metadata("nightly job").at(a_moment);
+    const auto data = detail::metadata(this_process, "nightly job").at(a_moment);
     const auto writer = read(data);
     CHECK(writer.label == "nightly job");
-    CHECK(writer.pid == ::getpid());
+    CHECK(writer.pid == 4711);
     CHECK(writer.since == a_moment);
-    CHECK_FALSE(writer.host.empty());
+    CHECK(writer.host == "build7");
+}
+
+TEST_CASE("a process has its number, and the name of its machine") {
+    CHECK(detail::this_process().pid == ::getpid());
+    CHECK_FALSE(detail::this_process().host.empty());
 }
 
 TEST_CASE("metadata tells whether a node is sticky") {
-    CHECK(detail::says_sticky(detail::metadata("a", true).at(a_moment)));
-    CHECK(read(detail::metadata("a", true).at(a_moment)).label == "a");
-    CHECK(read(detail::metadata("a", true).at(a_moment)).since == a_moment);
-    CHECK_FALSE(detail::says_sticky(detail::metadata("a").at(a_moment)));
+    CHECK(detail::says_sticky(detail::metadata(this_process, "a", true).at(a_moment)));
+    CHECK(read(detail::metadata(this_process, "a", true).at(a_moment)).label == "a");
+    CHECK(read(detail::metadata(this_process, "a", true).at(a_moment)).since == a_moment);
+    CHECK_FALSE(detail::says_sticky(detail::metadata(this_process, "a").at(a_moment)));
     for (const std::string_view other : {"", "sticky", "{", "{\"sticky\":1}", "[true]"})
         CHECK_FALSE(detail::says_sticky(other));
 }
 
 TEST_CASE("the time is written as ISO 8601 in UTC") {
-    CHECK(detail::metadata("").at(a_moment).find("\"time\":\"2023-11-14T22:13:20.123Z\"") !=
-          std::string::npos);
+    CHECK(detail::metadata(this_process, "")
+              .at(a_moment)
+              .find("\"time\":\"2023-11-14T22:13:20.123Z\"") != std::string::npos);
 }
 
 TEST_CASE("every time is read back, in whole milliseconds") {
     for (const auto since : {clock_type::time_point{}, a_moment, a_moment + 877ms,
                              clock_type::time_point{9'000'000'000s}}) {
         CAPTURE(since.time_since_epoch().count());
-        CHECK(read(detail::metadata("").at(since)).since == since);
+        CHECK(read(detail::metadata(this_process, "").at(since)).since == since);
     }
 }
 
@@ -64,9 +72,9 @@ TEST_CASE("any label survives") {
     for (const std::string_view label :
          {"", "\"", "\\", "{\"pid\":1}", "line\nbreak\t\x01", "ä€𝄞", "},"}) {
         CAPTURE(label);
-        const auto writer = read(detail::metadata(label).at(a_moment));
+        const auto writer = read(detail::metadata(this_process, label).at(a_moment));
         CHECK(writer.label == label);
-        CHECK(writer.pid == ::getpid());
+        CHECK(writer.pid == 4711);
         CHECK(writer.since == a_moment);
     }
 }

@@ -56,17 +56,18 @@ std::shared_ptr<const fair_lock> make_fair_lock(const client& zk, std::string_vi
     check_hold_limit("mutex_options", options.hold_limit);
     check_sticky(options);
     const rules::sticky_terms terms{options.max_local_handoffs, options.linger};
-    return std::make_shared<fair_lock>(fair_lock{.client = core,
-                                                 .directory = rules::below(core->root(), path),
-                                                 .names = rules::naming(options.name),
-                                                 .style = style_of(options),
-                                                 .nodes = make_node_terms(options, terms.any()),
-                                                 .sync_first = options.sync_first,
-                                                 .revocable = options.revocable,
-                                                 .on_expiry = options.on_expiry,
-                                                 .on_over_budget = options.on_over_budget,
-                                                 .hold_limit = options.hold_limit,
-                                                 .sticky = terms});
+    return std::make_shared<fair_lock>(
+        fair_lock{.client = core,
+                  .directory = rules::below(core->root(), path),
+                  .names = rules::naming(options.name),
+                  .style = style_of(options),
+                  .nodes = make_node_terms(*core, options, terms.any()),
+                  .sync_first = options.sync_first,
+                  .revocable = options.revocable,
+                  .on_expiry = options.on_expiry,
+                  .on_over_budget = options.on_over_budget,
+                  .hold_limit = options.hold_limit,
+                  .sticky = terms});
 }
 
 std::shared_ptr<const fair_lock> make_fair_lock(const client& zk, std::string_view path,
@@ -79,7 +80,7 @@ std::shared_ptr<const fair_lock> make_fair_lock(const client& zk, std::string_vi
     return std::make_shared<fair_lock>(fair_lock{.client = core,
                                                  .directory = rules::below(core->root(), path),
                                                  .names = rules::naming::of_shared_mutex(),
-                                                 .nodes = make_node_terms(options),
+                                                 .nodes = make_node_terms(*core, options),
                                                  .sync_first = options.sync_first,
                                                  .revocable = options.revocable,
                                                  .on_expiry = options.on_expiry,

@@ -46,8 +46,9 @@ std::shared_ptr<const fair_lock> make_fair_lock(const client& zk, std::string_vi
                                                 shared_mutex_options options);
 
 template <typename Options>
-std::shared_ptr<const node_terms> make_node_terms(Options& options, bool sticky = false) {
-    return std::make_shared<const node_terms>(metadata(options.label, sticky),
+std::shared_ptr<const node_terms> make_node_terms(const core& client, Options& options,
+                                                  bool sticky = false) {
+    return std::make_shared<const node_terms>(metadata(client.process(), options.label, sticky),
                                               std::move(options.acl), options.persistent_parents);
 }
 

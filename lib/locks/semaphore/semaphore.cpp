@@ -50,7 +50,7 @@ std::shared_ptr<const detail::semaphore_lock> make_impl(const client& zk, std::s
         .queue = {.client = core,
                   .directory = rules::child(directory, "locks"),
                   .names = rules::naming("lock"),
-                  .nodes = detail::make_node_terms(options),
+                  .nodes = detail::make_node_terms(*core, options),
                   .sync_first = options.sync_first,
                   .on_expiry = options.on_expiry,
                   .on_over_budget = options.on_over_budget,

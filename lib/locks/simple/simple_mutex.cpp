@@ -28,7 +28,7 @@ std::shared_ptr<detail::simple_lock> make_impl(const client& zk, std::string_vie
         detail::simple_lock_settings{.client = core,
                                      .directory = std::string(rules::parent(full)),
                                      .path = full,
-                                     .data = detail::metadata(options.label),
+                                     .data = detail::metadata(core->process(), options.label),
                                      .acl = std::move(options.acl),
                                      .persistent_parents = options.persistent_parents,
                                      .sync_first = options.sync_first,
