@@ -283,6 +283,23 @@ TEST_CASE("calls for a new key that wait for a connection leave nothing") {
     CHECK_FALSE(s.servers.truth().exists("/orders/4711"));
 }
 
+TEST_CASE("a call of a sticky lock that is refused because of another kind leaves nothing") {
+    stage s;
+    const auto zk = paddock::detail::access::make<client>(s.core);
+    semaphore pool(zk, "/here", 1);
+    mutex_options sticky;
+    sticky.linger = 1min;
+    mutex refused(zk, "/here", sticky);
+    guard permit;
+    pool.acquire([&](error_code, guard got) { permit = std::move(got); });
+    s.until([&] { return permit.valid(); });
+    error_code why;
+    refused.lock([&](error_code e, const guard&) { why = e; });
+    s.until([&] { return why == errc::bad_argument; });
+    permit = {};
+    s.until([&] { return s.queues() == 0; });
+}
+
 TEST_CASE("a client that closes deletes its directory, though others have used it") {
     two_clients s;
     s.a_locks();

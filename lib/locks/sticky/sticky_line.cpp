@@ -103,7 +103,10 @@ std::shared_ptr<queue_user> sticky_line::take_waiter(rules::contender_key key) {
 
 void sticky_line::join(rules::contender_key key, std::shared_ptr<queue_user> user,
                        entry_terms how) {
-    if (const auto why = use_.begin(directory(), rules::lock_kind::mutex)) return user->failed(why);
+    if (const auto why = use_.begin(directory(), rules::lock_kind::mutex)) {
+        user->failed(why);
+        return after_actions(); // perhaps it was made for this call
+    }
     waiters_.emplace(key, std::move(user));
     report(&rules::sticky::join, key, how.rules.immediate);
 }
