@@ -14,8 +14,7 @@ lock_queue::lock_queue(core& client, std::string directory, rules::naming names)
     : rules_driver(client)
     , use_(client)
     , directory_(std::move(directory))
-    , names_(std::move(names))
-    , kinds_(client) {
+    , names_(std::move(names)) {
     rules_.emplace(names_, client.claims(), client.options().budgets.requests_in_flight);
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "queue/call_queue.hpp"
-#include "queue/other_kinds.hpp"
 #include "queue/path_use.hpp"
 #include "queue/rules_driver.hpp"
 #include "rules/queue.hpp"
@@ -63,8 +62,6 @@ public:
     std::string path_of(rules::contender_key key) const;
     const std::string& directory() const noexcept { return directory_; }
     const rules::naming& names() const noexcept { return names_; }
-    /// Of a semaphore, too, whose queue does not list the lock's path.
-    other_kinds& kinds() noexcept { return kinds_; }
 
     void on_expired();
     void on_closed(error_code why);
@@ -140,7 +137,6 @@ private:
     bool persistent_parents_ = false;
     bool keyed_ = false;            ///< the directory of a key, which is deleted when it is empty
     bool unused_directory_ = false; ///< a container of ours that has not had a node
-    other_kinds kinds_;
     int observers_ = 0;
     int watching_first_ = 0;
 };

@@ -1,5 +1,6 @@
 // Carries out what the rules decide.
 #include "queue/lock_queue.hpp"
+#include "queue/other_kinds.hpp"
 #include "rules/paths.hpp"
 #include "session/call.hpp"
 #include "session/listing.hpp"
@@ -20,8 +21,9 @@ std::string_view lock_queue::lock_path() const {
 /// At the path of a semaphore the semaphore's calls look.
 void lock_queue::look_for_other_kinds(const std::vector<std::string>& names) {
     const auto own = rules::kind_of(names_);
-    if (own && !entries_.empty() && !of_semaphore() && kinds_.due())
-        kinds_.look(directory_, *own, names);
+    if (!own || entries_.empty() || of_semaphore()) return;
+    auto& others = core_.use<other_kinds>();
+    if (others.due(directory_)) others.look(directory_, *own, names);
 }
 
 void lock_queue::after_actions() {

@@ -3,14 +3,22 @@
 #include "rules/log_limit.hpp"
 #include "rules/paths.hpp"
 
+#include <cstddef>
+#include <utility>
+
 namespace paddock::detail {
 
-bool other_kinds::due() {
-    constexpr auto pause = rules::log_limit::first_pause; // no line of the log comes more often
+bool other_kinds::due(const std::string& path) {
+    constexpr auto round = rules::log_limit::first_pause; // no line of the log comes more often
+    constexpr std::size_t most_paths = 1000; // some 100 KiB; the others have another round
     const auto now = core_.env().now();
-    if (core_.closed() || now < next_look_) return false;
-    next_look_ = now + pause;
-    return true;
+    if (core_.closed()) return false;
+    if (now >= next_round_) {
+        seen_before_ = std::exchange(seen_, {});
+        next_round_ = now + round;
+    }
+    if (seen_before_.contains(path) || seen_.size() == most_paths) return false;
+    return seen_.insert(path).second;
 }
 
 void other_kinds::look(const std::string& path, rules::lock_kind own,

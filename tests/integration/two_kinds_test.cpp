@@ -85,6 +85,29 @@ CO_TEST("a semaphore beside another program's mutex, shared mutex or election is
     }
 }
 
+CO_TEST("a semaphore looks at its path once in a while, however often it is acquired") {
+    scene s(executor);
+    {
+        client first(executor, s.proxy.address()); // makes the directories
+        semaphore same(first, s.path, 1);
+        const auto once = ask(same);
+        co_await granted(once);
+        co_await unlocked(once);
+    }
+    semaphore pool(s.zk, s.path, 1);
+    std::vector<std::size_t> listings;
+    for (int i = 0; i < 3; ++i) {
+        const auto before = s.proxy.count(direction::up, opcode::children2);
+        const auto one = ask(pool);
+        co_await granted(one);
+        co_await unlocked(one);
+        co_await s.zk.sync("/"); // behind all that it asks
+        listings.push_back(s.proxy.count(direction::up, opcode::children2) - before);
+    }
+    CHECK(listings[0] == listings[1] + 1);
+    CHECK(listings[1] == listings[2]);
+}
+
 CO_TEST("a semaphore's own directories are no trouble for it") {
     const auto log = std::make_shared<std::vector<record>>();
     scene s(executor, logging(log));

@@ -1,5 +1,6 @@
 // What the rules decide, carried out.
 #include "locks/semaphore/semaphore_call.hpp"
+#include "queue/other_kinds.hpp"
 #include "rules/names.hpp"
 #include "rules/paths.hpp"
 #include "session/call.hpp"
@@ -79,13 +80,13 @@ void semaphore_call::carry_out(const rules::permit_act::list& a) {
     look_for_other_kinds();
 }
 
-/// Behind the listing of the permit nodes, so that it costs no time.
+/// Of the lock's path, which its queue and its permit nodes are below.
 void semaphore_call::look_for_other_kinds() {
-    if (!queue_->kinds().due()) return;
     const std::string path(lock_path());
+    if (!client()->use<other_kinds>().due(path)) return;
     list(client()->dispatcher(), lane::lock_work, path,
-         [queue = queue_, path](int, const std::vector<std::string>& names) {
-             queue->kinds().look(path, rules::lock_kind::semaphore, names);
+         [self = self(), path](int, const std::vector<std::string>& names) {
+             self->client()->use<other_kinds>().look(path, rules::lock_kind::semaphore, names);
          });
 }
 
