@@ -22,12 +22,6 @@ enum class outcome {
 /// The table of errors for the requests of locks: maps every return code of the C client.
 outcome judge(request_kind what, int code) noexcept;
 
-/// connected() repeats a request that was not sent. If the answer arrives after connected(), it
-/// means `later` instead, because no other event would repeat the request.
-constexpr outcome unless_late(outcome result, bool connected) noexcept {
-    return connected && result == outcome::not_sent ? outcome::later : result;
-}
-
 /// Whether a quorum has agreed on a write with this answer: the write was executed, or refused
 /// because of the state of the tree.
 bool agreed(int code) noexcept;

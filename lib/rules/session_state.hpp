@@ -30,8 +30,11 @@ public:
     void disconnect() noexcept { connected_ = false; }
     void expire() noexcept { connected_ = making_parents_ = pausing_ = awaiting_lease_ = false; }
     bool connected() const noexcept { return connected_; }
+    /// A set of rules repeats a request that was not sent when it is connected again. If the answer
+    /// arrives after that, it means `later` instead, because no other event would repeat the
+    /// request.
     outcome unless_late(outcome result) const noexcept {
-        return rules::unless_late(result, connected_);
+        return connected_ && result == outcome::not_sent ? outcome::later : result;
     }
 
     /// Asks for a pause before a request is repeated.
