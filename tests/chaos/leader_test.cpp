@@ -44,11 +44,10 @@ asio::awaitable<void> cut_off_leader(asio::any_io_executor executor, std::chrono
     boot_clock::time_point granted_at;
     const auto next = ask(there, [&] { granted_at = boot_clock::now(); });
     const auto left = co_await validity_left(hold, 2 * T);
-    // A busy machine answers late now and then.
-    const auto percent = 100 * left[left.size() / 10] / T;
     MESSAGE("T = " << in_seconds(T) << " s: at least " << 100 * left.front() / T
-                   << " % of it are left, and nine tenths of the time " << percent << " %");
-    CHECK(percent >= (time_scale == 1 ? 50 : 25));
+                   << " % of it are left, and half of the time " << 100 * left[left.size() / 2] / T
+                   << " %");
+    CHECK(left[left.size() / 2] > T / 2); // a busy machine answers late now and then
     CHECK_FALSE(next->done());
 
     const auto begin = boot_clock::now();

@@ -7,12 +7,13 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 
 namespace paddock::test {
 
 /// A cancellation races a grant, round after round: it comes before the answer that grants the
-/// lock, together with it, or a moment later. That moment approaches the grant from both sides, so
-/// either wins sometimes, however slow the machine is.
+/// lock, together with it, or a moment later. That moment begins as the time that a grant takes,
+/// and approaches the grant from both sides: either wins sometimes, however slow the machine is.
 class cancel_race {
 public:
     cancel_race(asio::any_io_executor executor, fault_proxy& proxy)
@@ -26,10 +27,12 @@ public:
         co_await eventually([&] { return proxy_.waiting(direction::down) > 0; });
         if (round % 3 == 0) a->cancel();
         proxy_.release(direction::down);
+        const auto begin = std::chrono::steady_clock::now();
+        const auto leaves_at = begin + pause_.value_or(a_long_time);
         // Not with a timer: the loop would handle arrived packets before it.
-        const auto end = std::chrono::steady_clock::now() + pause_;
-        while (round % 3 == 2 && std::chrono::steady_clock::now() < end)
+        while (round % 3 == 2 && !a->done() && std::chrono::steady_clock::now() < leaves_at)
             co_await asio::post(executor_, asio::use_awaitable);
+        if (round % 3 == 2 && !pause_) pause_ = std::chrono::steady_clock::now() - begin;
         a->cancel();
         co_await finished(a);
         if (a->error) {
@@ -49,16 +52,12 @@ public:
     }
 
 private:
-    void adjust(bool granted) {
-        if (granted)
-            pause_ = pause_ * 2 / 3;
-        else
-            pause_ = won_ == 0 ? pause_ * 4 : pause_ * 3 / 2;
-    }
+    void adjust(bool granted) { pause_ = granted ? *pause_ * 2 / 3 : *pause_ * 3 / 2; }
 
+    static constexpr auto a_long_time = 10s; ///< for a grant that nobody leaves
     asio::any_io_executor executor_;
     fault_proxy& proxy_;
-    std::chrono::nanoseconds pause_ = 1ms;
+    std::optional<std::chrono::nanoseconds> pause_;
     int won_ = 0; ///< by the grant
     int left_ = 0;
 };

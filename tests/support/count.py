@@ -13,6 +13,15 @@ SUMMARY = re.compile(r"^\[doctest\] test cases:\s*(\d+) \|\s*(\d+) passed \|\s*(
 # Each step at which a test is torn down has a line; only the last one of a run counts.
 EARLIER_STEPS = re.compile(r"(?:^teardown after .*\n)+(?=teardown after )", re.M)
 LONGEST = 40000  # characters of output shown per executable
+BETWEEN_CASES = "=" * 79 + "\n"  # doctest's
+
+
+def of_failed_cases(output):
+    """What doctest says of them, and its summary; of any other program all that it says."""
+    *cases, last = output.split(BETWEEN_CASES)
+    return BETWEEN_CASES.join([case for case in cases if "ERROR: " in case] + [last])
+
+
 
 passed = failed = 0
 with open(sys.argv[1], encoding="utf-8", errors="replace") as log:
@@ -33,8 +42,8 @@ for test in tests:
     if not fine:
         bad = max(bad, 1)  # a crash, a time-out, or a complaint of a sanitizer at the end
         print(f"\n===== {test['name']}: {test['result']}, status {test.get('returncode')}")
-        for part in (output, errors):
-            print(EARLIER_STEPS.sub("", part)[-LONGEST:].rstrip())
+        for part in (EARLIER_STEPS.sub("", errors), of_failed_cases(output)):
+            print(part[-LONGEST:].rstrip())
         print("=====")
     passed += good
     failed += bad
