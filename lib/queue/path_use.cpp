@@ -2,6 +2,8 @@
 
 #include "support/argument.hpp"
 
+#include <memory>
+#include <string>
 #include <utility>
 
 namespace paddock::detail {
@@ -13,7 +15,8 @@ class used_paths final : public session_listener {
 public:
     explicit used_paths(core&) {} ///< for core::use()
 
-    rules::kinds_in_use kinds;
+    /// Its users may outlive the client.
+    const std::shared_ptr<rules::kinds_in_use> kinds = std::make_shared<rules::kinds_in_use>();
 
     void on_connected() override {}
     void on_suspended() override {}
@@ -23,12 +26,21 @@ public:
 
 } // namespace
 
+path_use::~path_use() {
+    if (!kinds_) return;
+    end();
+    kinds_->forget(at_);
+}
+
 error_code path_use::begin(std::string_view path, rules::lock_kind kind) {
-    if (!path_.empty()) return {};
-    std::string own(path);
-    const auto other = core_.use<used_paths>().kinds.begin(path, kind);
+    if (begun_) return {};
+    if (!kinds_) {
+        kinds_ = core_.use<used_paths>().kinds;
+        at_ = kinds_->know(path);
+    }
+    const auto other = rules::kinds_in_use::begin(at_, kind);
     if (other) return refuse(path, kind, *other);
-    path_ = std::move(own);
+    begun_ = true;
     return {};
 }
 
@@ -48,9 +60,7 @@ error_code path_use::refuse(std::string_view path, rules::lock_kind kind,
 }
 
 void path_use::end() {
-    if (path_.empty()) return;
-    core_.use<used_paths>().kinds.end(path_);
-    path_.clear();
+    if (std::exchange(begun_, false)) rules::kinds_in_use::end(at_);
 }
 
 } // namespace paddock::detail

@@ -5,7 +5,7 @@
 
 #include <paddock/error.hpp>
 
-#include <string>
+#include <memory>
 #include <string_view>
 
 namespace paddock::detail {
@@ -15,10 +15,11 @@ namespace paddock::detail {
 class path_use {
 public:
     explicit path_use(core& client) : core_(client) {}
+    ~path_use();
     path_use(const path_use&) = delete;
     path_use& operator=(const path_use&) = delete;
 
-    /// No effect if it has begun already.
+    /// Always of the same path. No effect if it has begun already.
     error_code begin(std::string_view path, rules::lock_kind kind);
     /// No effect if it has not begun.
     void end();
@@ -27,7 +28,9 @@ private:
     error_code refuse(std::string_view path, rules::lock_kind kind, rules::lock_kind other) const;
 
     core& core_;
-    std::string path_; ///< empty: it has not begun
+    std::shared_ptr<rules::kinds_in_use> kinds_; ///< null before the first use
+    rules::kinds_in_use::place at_;
+    bool begun_ = false;
 };
 
 } // namespace paddock::detail

@@ -38,18 +38,26 @@ std::string_view name_of(lock_kind kind) noexcept {
     return "a lock";
 }
 
-std::optional<lock_kind> kinds_in_use::begin(std::string_view path, lock_kind kind) {
-    auto at = uses_.find(path);
-    if (at == uses_.end()) at = uses_.emplace(path, use{kind}).first;
-    if (at->second.kind != kind) return at->second.kind;
-    ++at->second.count;
+kinds_in_use::place kinds_in_use::know(std::string_view path) {
+    auto at = paths_.find(path);
+    if (at == paths_.end()) at = paths_.emplace(path, uses{}).first;
+    ++at->second.known;
+    return at;
+}
+
+void kinds_in_use::forget(place at) {
+    if (--at->second.known == 0) paths_.erase(at);
+}
+
+std::optional<lock_kind> kinds_in_use::begin(place at, lock_kind kind) {
+    auto& uses = at->second;
+    if (uses.now > 0 && uses.kind != kind) return uses.kind;
+    uses.kind = kind;
+    ++uses.now;
     return std::nullopt;
 }
 
-void kinds_in_use::end(std::string_view path) {
-    const auto at = uses_.find(path);
-    if (at != uses_.end() && --at->second.count == 0) uses_.erase(at);
-}
+void kinds_in_use::end(place at) { --at->second.now; }
 
 std::optional<lock_kind> kind_of(const naming& names) {
     for (const auto& [kind, known] : queues())

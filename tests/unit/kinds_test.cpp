@@ -14,15 +14,30 @@ using rules::lock_kind;
 
 TEST_CASE("a path is of one kind as long as anyone uses it") {
     rules::kinds_in_use kinds;
-    CHECK_FALSE(kinds.begin("/a", lock_kind::mutex));
-    CHECK_FALSE(kinds.begin("/a", lock_kind::mutex));
-    CHECK_FALSE(kinds.begin("/a/b", lock_kind::semaphore));
-    CHECK(kinds.begin("/a", lock_kind::semaphore) == lock_kind::mutex);
-    kinds.end("/a");
-    CHECK(kinds.begin("/a", lock_kind::election) == lock_kind::mutex);
-    kinds.end("/a");
-    CHECK_FALSE(kinds.begin("/a", lock_kind::election));
-    CHECK(kinds.begin("/a/b", lock_kind::mutex) == lock_kind::semaphore);
+    const auto a = kinds.know("/a");
+    const auto b = kinds.know("/a/b");
+    CHECK_FALSE(kinds.begin(a, lock_kind::mutex));
+    CHECK_FALSE(kinds.begin(kinds.know("/a"), lock_kind::mutex));
+    CHECK_FALSE(kinds.begin(b, lock_kind::semaphore));
+    CHECK(kinds.begin(a, lock_kind::semaphore) == lock_kind::mutex);
+    kinds.end(a);
+    CHECK(kinds.begin(a, lock_kind::election) == lock_kind::mutex);
+    kinds.end(a);
+    CHECK_FALSE(kinds.begin(a, lock_kind::election));
+    CHECK(kinds.begin(b, lock_kind::mutex) == lock_kind::semaphore);
+}
+
+TEST_CASE("a path is known until its last user has gone") {
+    rules::kinds_in_use kinds;
+    const auto a = kinds.know("/a");
+    CHECK(kinds.know("/a") == a);
+    CHECK_FALSE(kinds.begin(a, lock_kind::mutex));
+    kinds.forget(a);
+    CHECK(kinds.begin(kinds.know("/a"), lock_kind::election) == lock_kind::mutex);
+    kinds.end(a);
+    kinds.forget(a);
+    kinds.forget(a);
+    CHECK_FALSE(kinds.begin(kinds.know("/a"), lock_kind::election));
 }
 
 TEST_CASE("a child of a lock's directory tells another kind only by an id and a marker") {
