@@ -23,11 +23,6 @@ public:
     /// `children` are those of the path.
     void look(const std::string& path, rules::lock_kind own, std::span<const std::string> children);
 
-    void on_connected() override {}
-    void on_suspended() override {}
-    void on_expired() override {}
-    void on_closed(error_code) override {}
-
 private:
     core& core_;
     boot_clock::time_point next_round_{};

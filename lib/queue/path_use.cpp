@@ -17,11 +17,6 @@ public:
 
     /// Its users may outlive the client.
     const std::shared_ptr<rules::kinds_in_use> kinds = std::make_shared<rules::kinds_in_use>();
-
-    void on_connected() override {}
-    void on_suspended() override {}
-    void on_expired() override {}
-    void on_closed(error_code) override {}
 };
 
 } // namespace

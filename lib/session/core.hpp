@@ -1,14 +1,14 @@
 #pragma once
 
 #include "client/client_base.hpp"
-#include "native/pump.hpp"
+#include "native/calls.hpp"
+#include "native/server_list.hpp"
 #include "rules/claims.hpp"
 #include "rules/request_bytes.hpp"
 #include "session/dispatcher.hpp"
 #include "session/lease.hpp"
 #include "session/own_directories.hpp"
 #include "session/retry_pauses.hpp"
-#include "session/scout.hpp"
 #include "session/sweeper.hpp"
 #include "session/watch_table.hpp"
 #include "session/young_holds.hpp"
@@ -40,10 +40,10 @@ namespace paddock::detail {
 class session_listener {
 public:
     virtual ~session_listener() = default;
-    virtual void on_connected() = 0;
-    virtual void on_suspended() = 0;
-    virtual void on_expired() = 0;
-    virtual void on_closed(error_code why) = 0;
+    virtual void on_connected() {}
+    virtual void on_suspended() {}
+    virtual void on_expired() {}
+    virtual void on_closed(error_code) {}
 };
 
 /// The bytes of the node budget that a sequential node uses: its path, as the transaction that ends
@@ -53,25 +53,11 @@ inline std::size_t node_bytes(std::string_view directory, std::string_view prefi
     return directory.size() + slash + prefix.size() + longest_sequence + rules::length_field;
 }
 
-/// The outside of a core; a simulation has its own.
-struct world {
-    std::unique_ptr<environment> env;
-    std::function<std::unique_ptr<native::calls>()> make_calls;
-    /// The clock of `env`; any thread, also after `env` is destroyed.
-    lease_term::clock clock = &boot_clock::now;
-    process_name process = this_process();
-};
-
-/// The inside of a client: one ensemble, one session after the other. All methods on the strand,
-/// but for those said to be for any thread.
-class core final : public client_base,
-                   public native::pump_user,
-                   public std::enable_shared_from_this<core> {
+/// The inside of a client, as its locks and operations use it: the parts that they share, and the
+/// states of one session after the other. Where the sessions come from, only session_keeper knows.
+/// All methods on the strand, but for those said to be for any thread.
+class core : public client_base, public std::enable_shared_from_this<core> {
 public:
-    core(asio::any_io_executor io, world outside, std::vector<native::server_address> servers,
-         std::string root, client_options options);
-    ~core() override;
-
     // Any thread.
     client_state state() const noexcept { return state_.load(std::memory_order_acquire); }
     std::uint64_t epoch() const noexcept { return epoch_.load(std::memory_order_acquire); }
@@ -111,20 +97,12 @@ public:
         return retry_pauses_;
     }
 
-    /// Opens the first session; no effect later.
-    void start() override;
-    void set_servers(std::vector<native::server_address> servers);
-    /// The connected server has not answered since then.
-    void on_silence(boot_clock::time_point since);
-    /// A server answers, perhaps after silence.
-    void on_server_answers() noexcept;
-    void tell_recovery() noexcept;
+    virtual void set_servers(std::vector<native::server_address> servers) = 0;
+    /// While the client closes: sends a request whose answer nobody awaits, if there is a
+    /// connection.
+    virtual void send_last(const request& what) = 0;
     /// The budget for nodes has no room for a node of this lock now.
     void tell_over_budget(std::string_view path);
-    /// Completes all operations with `why`, then ends the session if there is a connection.
-    void close(error_code why) override;
-    /// While it closes: sends a request whose answer nobody awaits, if there is a connection.
-    void send_last(const request& what);
 
     /// Calls back with every state that is not `seen`, the present one included, until it returns
     /// false.
@@ -133,8 +111,7 @@ public:
     void stop_waiting(state_waiter_id id) { state_waiters_.erase(id); }
 
     /// The client's one object of this type, as with asio::use_service(): the first call makes it,
-    /// with the core as its argument. It receives the session's events
-    /// before the other listeners.
+    /// with the core as its argument. It receives the session's events before the other listeners.
     template <typename Service>
     Service& use() {
         auto& slot = services_[typeid(Service)];
@@ -144,14 +121,30 @@ public:
     /// The listener receives the session's events as long as it lives.
     void listen(std::weak_ptr<session_listener> listener);
 
-    // From the pump.
-    void on_connected(std::uint64_t connection) noexcept override;
-    void on_disconnected() noexcept override;
-    void on_session_ended(error_code why) noexcept override;
-    void on_watch(native::watch_type type, std::string_view path) noexcept override;
-    void on_refused() noexcept override;
-    void on_sending() noexcept override { dispatcher_.take_turn(); }
-    void on_trouble(log_code code, std::string_view what) noexcept override;
+protected:
+    core(asio::any_io_executor io, std::unique_ptr<environment> env, lease_term::clock clock,
+         process_name process, std::vector<native::server_address> servers, std::string root,
+         client_options options);
+
+    /// The connected server has not answered since then.
+    virtual void on_silence(boot_clock::time_point since) = 0;
+    /// A server answers, perhaps after silence.
+    virtual void on_server_answers() noexcept = 0;
+
+    /// Returns whether it is a new one.
+    bool set_session(std::int64_t id, std::chrono::milliseconds timeout);
+    void no_session();
+    void set_state(client_state next);
+    void drop_state_waiters() { state_waiters_.clear(); }
+    void drop_services() { services_.clear(); }
+    template <typename Event>
+    void notify(Event event) {
+        for (const auto& [type, service] : services_)
+            event(*service);
+        const auto all = listeners_; // a call may add listeners
+        for (const auto& one : all)
+            if (const auto listener = one.lock()) event(*listener);
+    }
 
 private:
     struct state_waiter {
@@ -160,27 +153,10 @@ private:
     };
     using state_waiters = std::map<state_waiter_id, state_waiter>; // in the order of when_not()
 
-    void open_session();
-    native::pump_options pump_options() const;
-    void next_epoch();
-    void give_session_up();
-    void dismiss_scout();
-    void stop_pump() noexcept;
-    void on_pump_ended();
-    void tell_timeout() noexcept;
-    void set_state(client_state next);
-    void drop_connections() noexcept override;
-    template <typename Event>
-    void notify(Event event);
-
-    std::function<std::unique_ptr<native::calls>()> make_calls_;
     const process_name process_;
     const std::vector<native::server_address> first_servers_;
-    std::vector<native::server_address> servers_;
-    std::string root_;
-    client_options options_;
-    rules::outage outage_;
-    std::chrono::milliseconds told_timeout_{0}; ///< that the servers grant
+    const std::string root_;
+    const client_options options_;
 
     std::atomic<client_state> state_{client_state::connecting};
     std::atomic<std::uint64_t> epoch_{0};
@@ -198,12 +174,6 @@ private:
     class sweeper sweeper_;
     class young_holds young_holds_;
     class retry_pauses retry_pauses_;
-    std::shared_ptr<native::pump> pump_;
-    boot_clock::time_point suspended_since_{};
-    std::unique_ptr<timer> recovery_; ///< until an unsteady connection proves to be steady
-    std::unique_ptr<scout> scout_;    ///< while the servers refuse the session, after its time
-    std::optional<boot_clock::time_point> serve_others_since_; ///< while the scout is connected
-    int refusals_since_ = 0;                                   ///< of this session, since then
     std::map<std::type_index, std::unique_ptr<session_listener>> services_;
     std::vector<std::weak_ptr<session_listener>> listeners_; ///< besides the services
     static constexpr std::size_t fewest_tidied = 64;         ///< listeners; fewer are no burden

@@ -1,5 +1,6 @@
 #include "session/dispatcher.hpp"
 
+#include "native/pump.hpp"
 #include "rules/outcome.hpp"
 #include "rules/paths.hpp"
 #include "support/invariant.hpp"
@@ -11,7 +12,6 @@
 namespace paddock::detail {
 
 namespace {
-
 /// How far behind a mergeable request others are looked for: a full batch, with three others each.
 constexpr std::size_t farthest_merged = 256;
 /// How many that cannot be merged end the search: each costs its check. A trade, not measured.
@@ -19,7 +19,6 @@ constexpr std::size_t most_misfits = 16;
 /// So many creates, and so many deletes, are under way before others wait for company. With one,
 /// the second lock of two would wait for a round trip; with more, batches stay small.
 constexpr std::size_t most_writes = 2;
-
 } // namespace
 
 /// A request, or a batch, that the C client has accepted, and owns until it is answered.

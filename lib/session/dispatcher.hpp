@@ -1,6 +1,6 @@
 #pragma once
 
-#include "native/pump.hpp"
+#include "native/calls.hpp"
 #include "rules/batch_places.hpp"
 #include "session/batch.hpp"
 #include "session/request.hpp"
@@ -17,6 +17,10 @@
 #include <string_view>
 #include <unordered_set>
 #include <vector>
+
+namespace paddock::native {
+class pump;
+}
 
 namespace paddock::detail {
 

@@ -127,8 +127,9 @@ std::shared_ptr<core> make_core(asio::any_io_executor io, world outside, std::st
     check(options);
     const auto parsed = checked_servers(servers);
     auto root = joined_root(parsed.root, options.root);
-    auto made = std::make_shared<core>(std::move(io), std::move(outside), addresses(parsed.servers),
-                                       std::move(root), std::move(options));
+    auto made = std::make_shared<session_keeper>(std::move(io), std::move(outside),
+                                                 addresses(parsed.servers), std::move(root),
+                                                 std::move(options));
     if (!made->root().empty()) made->use<root_check>();
     end_with_context(made);
     return made;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "session/core.hpp"
+#include "session/session_keeper.hpp"
 
 #include <paddock/options.hpp>
 

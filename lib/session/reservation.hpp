@@ -32,9 +32,6 @@ public:
 
     const std::shared_ptr<core>& client() const noexcept { return core_; } ///< any thread
 
-    void on_connected() override {}
-    void on_suspended() override {}
-    void on_expired() override {}
     void on_closed(error_code why) override;
 
 private:

@@ -25,7 +25,6 @@ public:
     void found_missing();
 
     void on_connected() override;
-    void on_suspended() override {}
     void on_expired() override { at_ = stage::unknown; }
     void on_closed(error_code why) override {
         pause_.reset();

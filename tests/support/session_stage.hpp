@@ -2,7 +2,7 @@
 
 #include "fake_environment.hpp"
 #include "scripted_calls.hpp"
-#include "session/core.hpp"
+#include "session/session_keeper.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <doctest/doctest.h>
@@ -27,7 +27,7 @@ struct session_stage {
             trouble_codes.push_back(line.code);
         };
         options.session_timeout = session_timeout;
-        core = std::make_shared<detail::core>(
+        core = std::make_shared<detail::session_keeper>(
             io.get_executor(),
             detail::world{std::move(made), [this] { return make_scripted_calls(c); },
                           &fake_environment::latest_now},

@@ -39,9 +39,6 @@ struct dispatcher_stage : session_stage {
 struct connection_listener final : detail::session_listener {
     explicit connection_listener(std::function<void()> heard) : connected(std::move(heard)) {}
     void on_connected() override { connected(); }
-    void on_suspended() override {}
-    void on_expired() override {}
-    void on_closed(error_code) override {}
     std::function<void()> connected;
 };
 

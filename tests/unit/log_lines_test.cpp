@@ -2,7 +2,7 @@
 
 #include "client/trouble_log.hpp"
 #include "rules/log_limit.hpp"
-#include "session/core.hpp"
+#include "session/session_keeper.hpp"
 #include "support/captured_clog.hpp"
 #include "support/fake_environment.hpp"
 #include "support/scripted_calls.hpp"
@@ -33,7 +33,7 @@ struct lonely_client {
         script = std::make_shared<test::script>(*env);
         script->accepts = false;
         options.session_timeout = 9s;
-        core = std::make_shared<detail::core>(
+        core = std::make_shared<detail::session_keeper>(
             io.get_executor(),
             detail::world{std::move(made), [of = script] { return make_scripted_calls(of); },
                           &fake_environment::latest_now},

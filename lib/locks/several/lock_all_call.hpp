@@ -31,9 +31,6 @@ public:
     lock_all_call(plan_ptr plan, handler<void(error_code, guard_set)>&& h);
 
     // From the client of the first lock.
-    void on_connected() override {}
-    void on_suspended() override {}
-    void on_expired() override {}
     void on_closed(error_code why) override;
 
 private:
