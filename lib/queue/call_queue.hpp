@@ -45,7 +45,7 @@ class call_queue {
 public:
     virtual ~call_queue() = default;
 
-    /// Of a call that joins now.
+    /// Of a call that joins next: before join(), which may grant it the lock from within.
     virtual rules::contender_key next_key() = 0;
     virtual void join(rules::contender_key key, std::shared_ptr<queue_user> user,
                       entry_terms how) = 0;
@@ -53,8 +53,8 @@ public:
     virtual void quit(rules::contender_key key) = 0;
     /// A granted call gives the lock back. `passable`: the next one may have the same node.
     virtual void release(rules::contender_key key, bool passable) = 0;
-    /// Whether something that is known is before this call, or before one that would join now as
-    /// the last.
+    /// Whether something that is known is before this call; for a key that has not joined, before
+    /// one that would join now with this role.
     virtual bool known_blocked(rules::contender_key key, rules::role as) const = 0;
 };
 

@@ -10,11 +10,12 @@
 
 namespace paddock::detail {
 
-lock_queue::lock_queue(core& client, std::string directory, rules::naming names)
+lock_queue::lock_queue(core& client, std::string directory, rules::naming names, bool turn_only)
     : rules_driver(client)
     , use_(client)
     , directory_(std::move(directory))
-    , names_(std::move(names)) {
+    , names_(std::move(names))
+    , turn_only_(turn_only) {
     rules_.emplace(names_, client.claims(), client.options().budgets.requests_in_flight);
 }
 
@@ -29,7 +30,9 @@ rules::contender_key lock_queue::next_key(rules::contender_key before) {
 }
 
 void lock_queue::join(rules::contender_key key, std::shared_ptr<queue_user> user, entry_terms how) {
-    if (const auto why = how.uses_path ? begin_use() : error_code()) return user->failed(why);
+    if (how.uses_path)
+        if (const auto why = use_.begin(directory_, rules::kind_of(names_)))
+            return user->failed(why);
     persistent_parents_ = persistent_parents_ || how.nodes->persistent_parents;
     keyed_ = keyed_ || how.rules.own_directory;
     auto& entry = entries_[key];
@@ -56,11 +59,6 @@ void lock_queue::join(rules::contender_key key, std::shared_ptr<queue_user> user
                 self->report(&rules::queue::join, key, it->second.how.rules);
             });
     }
-}
-
-error_code lock_queue::begin_use() {
-    const auto kind = rules::kind_of(names_);
-    return kind ? use_.begin(directory_, *kind) : error_code();
 }
 
 /// An entry without a user is never granted, so it does not use the path.
@@ -161,7 +159,7 @@ std::string lock_queue::path_of(std::string_view name) const {
 }
 
 std::size_t lock_queue::entry_bytes(const rules::contender_terms& how) const {
-    return node_bytes(directory_, names_.prefix(core_.claims(), 0, how.as, how.names));
+    return node_bytes(directory_, names_.prefix(core_.claims(), 0, how.as, how.style));
 }
 
 bool lock_queue::foreign_blocker(const std::vector<std::string>& names, rules::role as) const {

@@ -26,7 +26,7 @@ class lock_queue final : public call_queue,
                          public std::enable_shared_from_this<lock_queue> {
 public:
     /// `directory` is the full path, with the client's root.
-    lock_queue(core& client, std::string directory, rules::naming names);
+    lock_queue(core& client, std::string directory, rules::naming names, bool turn_only);
 
     rules::contender_key next_key() override { return ++last_key_; }
     /// Of a contender that joins again after its session has expired: the same, if it is free, so
@@ -85,10 +85,8 @@ private:
     void update_rules() { rules_->directory_free(core_.own_directories().free(directory_)); }
     /// Also with locks by path in the directory of a key.
     bool made_by_locks() const { return core_.own_directories().made_by_locks(directory_); }
-    bool of_semaphore() const;
     std::string_view lock_path() const;
     void look_for_other_kinds(const std::vector<std::string>& names);
-    error_code begin_use();
     std::shared_ptr<queue_user> take_user(queue_entry& entry);
     std::shared_ptr<queue_user> take_answered(rules::contender_key key);
     std::shared_ptr<queue_user> erase_entry(rules::contender_key key);
@@ -131,6 +129,7 @@ private:
     std::size_t users_ = 0; ///< entries with a user that uses the path
     std::string directory_;
     rules::naming names_;
+    const bool turn_only_; ///< the lock's own path is that of the directory above
     std::map<rules::contender_key, queue_entry> entries_;
     rules::contender_key last_key_ = 0;
     std::unordered_map<std::string, watch_table::waiter_id> watches_; ///< by node name

@@ -10,18 +10,14 @@
 
 namespace paddock::detail {
 
-bool lock_queue::of_semaphore() const {
-    return !entries_.empty() && entries_.begin()->second.how.rules.turn_only;
-}
-
 std::string_view lock_queue::lock_path() const {
-    return of_semaphore() ? rules::parent(directory_) : directory_;
+    return turn_only_ ? rules::parent(directory_) : directory_;
 }
 
-/// At the path of a semaphore the semaphore's calls look.
+/// Where a grant is only a turn the calls look, at the lock's own path.
 void lock_queue::look_for_other_kinds(const std::vector<std::string>& names) {
     const auto own = rules::kind_of(names_);
-    if (!own || entries_.empty() || of_semaphore()) return;
+    if (!own || entries_.empty() || turn_only_) return;
     auto& others = core_.use<other_kinds>();
     if (others.due(directory_)) others.look(directory_, *own, names);
 }
@@ -40,7 +36,7 @@ void lock_queue::after_actions() {
 
 void lock_queue::carry_out(const rules::queue_act::create& a) {
     const auto& how = entries_.at(a.key).how;
-    auto path = path_of(names_.prefix(core_.claims(), a.id, how.rules.as, how.rules.names));
+    auto path = path_of(names_.prefix(core_.claims(), a.id, how.rules.as, how.rules.style));
     core_.dispatcher().submit(
         lane::lock_work,
         requests::create{.path = std::move(path),

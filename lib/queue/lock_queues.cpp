@@ -13,11 +13,11 @@ constexpr std::chrono::seconds pause_between_passes{1}; // an ended queue costs 
 } // namespace
 
 std::shared_ptr<lock_queue> lock_queues::get(const std::string& directory,
-                                             const rules::naming& names) {
+                                             const rules::naming& names, bool turn_only) {
     forget_ended(2); // more than the one that this call may add
     auto& known = queues_[{directory, names.marker()}];
     if (auto living = known.lock()) return living;
-    auto made = std::make_shared<lock_queue>(core_, directory, names);
+    auto made = std::make_shared<lock_queue>(core_, directory, names, turn_only);
     known = made;
     if (core_.state() == client_state::connected) made->on_connected();
     if (!timer_) arm(pause_between_passes);

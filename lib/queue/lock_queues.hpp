@@ -18,7 +18,9 @@ class lock_queues final : public session_listener {
 public:
     explicit lock_queues(core& client) : core_(client) {} ///< for core::use()
 
-    std::shared_ptr<lock_queue> get(const std::string& directory, const rules::naming& names);
+    /// `turn_only`: as rules::contender_terms::turn_only, of all its contenders.
+    std::shared_ptr<lock_queue> get(const std::string& directory, const rules::naming& names,
+                                    bool turn_only = false);
 
     /// The number of queues that are not forgotten.
     std::size_t size() const noexcept { return queues_.size(); }

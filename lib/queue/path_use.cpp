@@ -27,14 +27,14 @@ path_use::~path_use() {
     kinds_->forget(at_);
 }
 
-error_code path_use::begin(std::string_view path, rules::lock_kind kind) {
-    if (begun_) return {};
+error_code path_use::begin(std::string_view path, std::optional<rules::lock_kind> kind) {
+    if (begun_ || !kind) return {};
     if (!kinds_) {
         kinds_ = core_.use<used_paths>().kinds;
         at_ = kinds_->know(path);
     }
-    const auto other = rules::kinds_in_use::begin(at_, kind);
-    if (other) return refuse(path, kind, *other);
+    const auto other = rules::kinds_in_use::begin(at_, *kind);
+    if (other) return refuse(path, *kind, *other);
     begun_ = true;
     return {};
 }

@@ -6,6 +6,7 @@
 #include <paddock/error.hpp>
 
 #include <memory>
+#include <optional>
 #include <string_view>
 
 namespace paddock::detail {
@@ -19,8 +20,9 @@ public:
     path_use(const path_use&) = delete;
     path_use& operator=(const path_use&) = delete;
 
-    /// Always of the same path. No effect if it has begun already.
-    error_code begin(std::string_view path, rules::lock_kind kind);
+    /// Always of the same path. A refusal is in the log, and is errc::bad_argument. No effect
+    /// without a kind, which is that of a lock with a name of the user's, nor if it has begun.
+    error_code begin(std::string_view path, std::optional<rules::lock_kind> kind);
     /// No effect if it has not begun.
     void end();
 

@@ -36,7 +36,8 @@ inline error_code failure_of(rules::common_act::why reason, int code) {
 }
 
 /// Connects one set of rules with the client: reports every event to the rules, and carries out the
-/// actions that they decide, in their order. A driver derives from it, is its friend, and has
+/// actions that they decide, in their order. A driver derives from it, makes it a friend, calls
+/// end_rules() when the client closes, and has
 ///   - a carry_out() for each action that is not here, and `using rules_driver::carry_out`,
 ///   - self(), a shared pointer to itself,
 ///   - directory() and persistent_parents(), for make_parents,
@@ -46,7 +47,10 @@ inline error_code failure_of(rules::common_act::why reason, int code) {
 ///   - explain(), if it knows better what some of these nodes are,
 ///   - update_rules(), if its rules need more before each event than lease and time,
 ///   - after_actions(), if it has more to do after all actions.
-/// Strand only.
+/// All rules have take(), lease(), now(), connected() and disconnected(); expired() if the driver
+/// reports it; parents_made(), resume() and lease_renewed() if they ask for the shared action
+/// before it; perhaps_stuck() and stuck(), perhaps_leftover() and leftover() if they know of such
+/// callers. Strand only.
 template <typename Driver, typename Rules>
 class rules_driver {
 public:
@@ -70,7 +74,8 @@ protected:
     void directory_made() noexcept {}
     void update_rules() noexcept {}
 
-    /// Makes the rules, and reports the connection if there is one.
+    /// Makes the rules, and reports the connection if there is one. Not in a constructor, where
+    /// self() does not work yet.
     template <typename... Args>
     void make_rules(Args&&... args) {
         rules_.emplace(std::forward<Args>(args)...);

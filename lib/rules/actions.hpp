@@ -2,8 +2,9 @@
 
 namespace paddock::rules {
 
-/// The actions that several sets of rules share. Each set adds its own in queue_act, permit_act and
-/// simple_act.
+/// The actions that several sets of rules share. session_state asks for the first three, which
+/// rules_driver carries out. Each set adds its own in queue_act, permit_act, simple_act or
+/// sticky_act.
 namespace common_act {
 
 struct make_parents { ///< create the missing components of the directory's path: parents_made()

@@ -16,10 +16,10 @@ using contender_key = std::uint64_t;
 /// How a contender takes part.
 struct contender_terms {
     role as = role::exclusive;
-    style names = style::curator;
+    rules::style style = rules::style::curator;
     bool immediate = false;      ///< gives up unless it is granted at once
     bool fail_on_expiry = false; ///< does not join again in the next session
-    bool turn_only = false;      ///< of a semaphore: its grant only lets it ask for permits
+    bool turn_only = false;      ///< its grant is a turn, not the lock: a semaphore's
     bool own_directory = false;  ///< may make the directory together with its node
 };
 

@@ -47,7 +47,7 @@ std::vector<std::string> queue::own_nodes() const {
         if (entry.local) nodes.push_back(where.name);
     for (const auto& [key, c] : contenders_)
         if (c.makes_directory())
-            nodes.push_back(names_.prefix(ids_, c.id, c.how.as, c.how.names) + "0000000000");
+            nodes.push_back(names_.prefix(ids_, c.id, c.how.as, c.how.style) + "0000000000");
     return nodes;
 }
 

@@ -10,7 +10,7 @@
 namespace paddock::rules {
 
 /// What a set of rules knows of its client's session, and what it waits for there beside its own
-/// requests. It asks for each common action once, until that is answered.
+/// requests. It asks for parents, a pause and the lease once each, until that is answered.
 ///
 /// Invariant: nothing is waited for when a session has expired.
 class session_state {

@@ -21,7 +21,7 @@ core::core(asio::any_io_executor io, std::unique_ptr<environment> outside, lease
     , options_(std::move(options))
     , lease_({env(), clock(), dispatcher_, log(), losses(),
               [this](boot_clock::time_point since) { on_silence(since); },
-              [this] { on_server_answers(); }},
+              [this] { tell_server_answers(); }},
              options_.lease)
     , dispatcher_(env(),
                   {options_.budgets.requests_in_flight, options_.budgets.request_bytes_in_flight,

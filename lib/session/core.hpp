@@ -1,7 +1,6 @@
 #pragma once
 
 #include "client/client_base.hpp"
-#include "native/calls.hpp"
 #include "native/server_list.hpp"
 #include "rules/claims.hpp"
 #include "rules/request_bytes.hpp"
@@ -23,10 +22,8 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <typeindex>
@@ -53,9 +50,10 @@ inline std::size_t node_bytes(std::string_view directory, std::string_view prefi
     return directory.size() + slash + prefix.size() + longest_sequence + rules::length_field;
 }
 
-/// The inside of a client, as its locks and operations use it: the parts that they share, and the
-/// states of one session after the other. Where the sessions come from, only session_keeper knows.
-/// All methods on the strand, but for those said to be for any thread.
+/// The inside of a client, as its locks and operations see it: the parts that they share, and the
+/// state of one session after the other. session_keeper is the one class that derives from it: it
+/// has the connection, and calls the protected methods. All methods on the strand, but for those
+/// said to be for any thread.
 class core : public client_base, public std::enable_shared_from_this<core> {
 public:
     // Any thread.
@@ -128,15 +126,16 @@ protected:
 
     /// The connected server has not answered since then.
     virtual void on_silence(boot_clock::time_point since) = 0;
-    /// A server answers, perhaps after silence.
-    virtual void on_server_answers() noexcept = 0;
+    /// A server answers, perhaps after silence: a line in the log.
+    virtual void tell_server_answers() noexcept = 0;
 
-    /// Returns whether it is a new one.
+    /// The connected session. Returns whether it is a new one.
     bool set_session(std::int64_t id, std::chrono::milliseconds timeout);
-    void no_session();
+    void no_session(); ///< it has ended, and there is no new one yet
     void set_state(client_state next);
-    void drop_state_waiters() { state_waiters_.clear(); }
-    void drop_services() { services_.clear(); }
+    void drop_state_waiters() { state_waiters_.clear(); } ///< after closed() there is no state
+    void drop_services() { services_.clear(); }           ///< with the execution context
+    /// Calls `event` for the services, then for the other listeners.
     template <typename Event>
     void notify(Event event) {
         for (const auto& [type, service] : services_)

@@ -207,16 +207,16 @@ void session_keeper::on_silence(boot_clock::time_point since) {
     pump_->suspect_server();
 }
 
-void session_keeper::on_server_answers() noexcept {
+void session_keeper::tell_server_answers() noexcept {
     log().write_recovery("the server " + pump_->server() + " answers", outage_, env().now());
 }
 
 /// A connection that breaks as the ones before it is not the end of the trouble.
 void session_keeper::tell_recovery() noexcept {
     recovery_.reset();
-    if (!pump_->unsteady()) return on_server_answers();
+    if (!pump_->unsteady()) return tell_server_answers();
     recovery_ = env().make_timer();
-    recovery_->arm(env().now() + native::pump::steady_after, [this] { on_server_answers(); });
+    recovery_->arm(env().now() + native::pump::steady_after, [this] { tell_server_answers(); });
 }
 
 void session_keeper::on_trouble(log_code code, std::string_view what) noexcept {

@@ -24,8 +24,10 @@ struct world {
     process_name process = this_process();
 };
 
-/// Opens one session after the other with one ensemble, and tells the parts of the core of each
-/// session's events. Strand only.
+/// The core of a client with its connection: opens one session after the other with one ensemble,
+/// and tells the parts of each session's events, in this order: the dispatcher and the lease, the
+/// state, the sweeper and the own directories, the listeners; only then requests are sent. Strand
+/// only.
 class session_keeper final : public core, public native::pump_user {
 public:
     session_keeper(asio::any_io_executor io, world outside,
@@ -52,7 +54,7 @@ public:
 private:
     // From the lease.
     void on_silence(boot_clock::time_point since) override;
-    void on_server_answers() noexcept override;
+    void tell_server_answers() noexcept override;
 
     std::shared_ptr<session_keeper> self() {
         return std::static_pointer_cast<session_keeper>(shared_from_this());

@@ -250,6 +250,20 @@ CO_TEST("mutexes with names of their own, and other programs' nodes, are no trou
     CHECK(log->empty());
 }
 
+CO_TEST("a sticky mutex with a name of its own refuses no other kind, and is not refused") {
+    scene s(executor);
+    mutex_options named{.name = "alpha", .max_local_handoffs = 8};
+    mutex alpha(s.zk, s.path, named);
+    const auto a = ask(alpha);
+    co_await granted(a);
+    auto leads = ask_for_kind(2, s.zk, s.path);
+    co_await granted(leads);
+    const auto again = ask(alpha);
+    held(a) = guard();
+    co_await granted(again);
+    co_await unlocked(leads);
+}
+
 CO_TEST("a simple_mutex at the directory of other locks is in the log, and not as a leftover") {
     const auto log = std::make_shared<std::vector<record>>();
     scene s(executor, logging(log));

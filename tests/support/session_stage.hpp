@@ -14,7 +14,7 @@
 
 namespace paddock::test {
 
-/// The core of a client in virtual time, above a C client whose server is the test.
+/// A client's inside in virtual time, above a C client whose server is the test.
 struct session_stage {
     static constexpr std::chrono::seconds session_timeout{9};
 

@@ -89,14 +89,15 @@ std::shared_ptr<const fair_lock> make_fair_lock(const client& zk, std::string_vi
 }
 
 std::shared_ptr<lock_queue> queue_of(const fair_lock& lock) {
-    return lock.client->use<lock_queues>().get(lock.directory, lock.names);
+    return lock.client->use<lock_queues>().get(lock.directory, lock.names, lock.turn_only);
 }
 
 entry_terms terms_of(const fair_lock& lock, rules::role as, bool immediate) {
     return {.rules = {.as = as,
-                      .names = lock.style,
+                      .style = lock.style,
                       .immediate = immediate,
                       .fail_on_expiry = lock.on_expiry == on_expiry::fail,
+                      .turn_only = lock.turn_only,
                       .own_directory = lock.own_directory},
             .fail_over_budget = lock.on_over_budget == on_over_budget::fail,
             .nodes = lock.nodes,
@@ -104,7 +105,7 @@ entry_terms terms_of(const fair_lock& lock, rules::role as, bool immediate) {
 }
 
 std::size_t entry_bytes(const fair_lock& lock, rules::role as) {
-    return queue_of(lock)->entry_bytes({.as = as, .names = lock.style});
+    return queue_of(lock)->entry_bytes({.as = as, .style = lock.style});
 }
 
 error_code listing_error(core& client, int code) {

@@ -25,7 +25,7 @@ namespace paddock::detail {
 /// The description of a lock over a queue, which its calls share. Immutable.
 struct fair_lock {
     std::shared_ptr<core> client;
-    std::string directory; ///< below the client's root
+    std::string directory; ///< begins with the client's root
     rules::naming names;
     rules::style style = rules::style::curator;
     std::shared_ptr<const node_terms> nodes;
@@ -35,6 +35,7 @@ struct fair_lock {
     paddock::on_over_budget on_over_budget = paddock::on_over_budget::wait;
     paddock::hold_limit hold_limit;
     bool own_directory = false; ///< see rules::own_directories
+    bool turn_only = false;     ///< see rules::contender_terms
     rules::sticky_terms sticky{};
 };
 

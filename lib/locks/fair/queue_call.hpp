@@ -25,9 +25,9 @@ public:
 };
 
 /// A lock call that waits in a queue as one contender, and after the grant the resource of its
-/// hold. It reports either to a user's handler or, without one, to a follower. Granted, it prepares
-/// the client's releases, makes a node_hold that it is the resource of, keeps that weakly, limits
-/// it, and finishes.
+/// hold. It reports either to a user's handler or, without one, to a follower. A derived class,
+/// when it is granted, prepares the client's releases, makes a node_hold of which it is the
+/// resource, keeps that weakly, limits it, and finishes.
 class queue_call : public queue_user, public held_resource, public node_call<guard> {
 public:
     /// Begins a call without a handler; on the strand of an open client, instead of start().
@@ -48,8 +48,8 @@ protected:
     /// Of a call that joins the lock queue itself, before it does.
     void enter(const fair_lock& lock);
 
-    std::shared_ptr<lock_queue> queue_;
-    rules::contender_key key_ = 0; ///< 0: not in the queue
+    std::shared_ptr<lock_queue> queue_; ///< null if it waits in the line of a sticky lock
+    rules::contender_key key_ = 0;      ///< 0: not in the queue
 
 private:
     std::shared_ptr<call_follower> follower_; ///< until the call completes

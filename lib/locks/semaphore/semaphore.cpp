@@ -54,7 +54,8 @@ std::shared_ptr<const detail::semaphore_lock> make_impl(const client& zk, std::s
                   .sync_first = options.sync_first,
                   .on_expiry = options.on_expiry,
                   .on_over_budget = options.on_over_budget,
-                  .hold_limit = options.hold_limit},
+                  .hold_limit = options.hold_limit,
+                  .turn_only = true},
         .directory = rules::child(directory, "leases"),
         .permits = permits,
         .counter = options.counter.empty() ? "" : rules::below(root, options.counter)});

@@ -87,7 +87,6 @@ void semaphore_call::carry_out(const rules::permit_act::join_queue&) {
     if (bytes_ > 0) all.release(std::exchange(bytes_, 0));
     bytes_each_ = permit_bytes(*lock_);
     const auto permit_nodes = count_ * bytes_each_;
-    const auto terms = terms_in_queue();
     const auto bytes = acquire_bytes(*lock_, count_);
     const auto reserved = [self = self(), permit_nodes] {
         self->waiting_ = 0;
@@ -98,17 +97,12 @@ void semaphore_call::carry_out(const rules::permit_act::join_queue&) {
     const bool again = std::exchange(joined_, true);
     if ((reservation_ && !again && reservation_->take(bytes)) || all.reserve(bytes))
         return reserved();
-    if (terms.fail_over_budget || !all.can_fit(bytes)) return failed(errc::over_budget);
+    const bool waits = lock_->queue.on_over_budget == on_over_budget::wait;
+    if (!waits || !all.can_fit(bytes)) return failed(errc::over_budget);
     client()->tell_over_budget(lock_path());
     if (immediate()) return given_up();
     if (reservation_) return failed(errc::lock_lost);
     waiting_ = all.wait(bytes, reserved);
-}
-
-entry_terms semaphore_call::terms_in_queue() const {
-    auto terms = terms_of(lock_->queue, rules::role::exclusive, immediate());
-    terms.rules.turn_only = true;
-    return terms;
 }
 
 std::string semaphore_call::rights() const {
@@ -124,7 +118,7 @@ void semaphore_call::end_attempts() {
 }
 
 void semaphore_call::join_queue() {
-    auto terms = terms_in_queue();
+    auto terms = terms_of(lock_->queue, rules::role::exclusive, immediate());
     terms.bytes_reserved = true;
     key_ = queue_->next_key(key_);
     queue_->join(key_, self(), std::move(terms));

@@ -66,7 +66,6 @@ private:
     std::string rights() const override;
     void join_queue();
     void end_attempts();
-    entry_terms terms_in_queue() const;
 
     const std::string& directory() const noexcept { return lock_->directory; }
     std::string_view lock_path() const override { return rules::parent(lock_->directory); }

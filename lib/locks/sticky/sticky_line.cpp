@@ -103,7 +103,7 @@ std::shared_ptr<queue_user> sticky_line::take_waiter(rules::contender_key key) {
 
 void sticky_line::join(rules::contender_key key, std::shared_ptr<queue_user> user,
                        entry_terms how) {
-    if (const auto why = use_.begin(directory(), rules::lock_kind::mutex)) {
+    if (const auto why = use_.begin(directory(), rules::kind_of(lock_->names))) {
         user->failed(why);
         return after_actions(); // perhaps it was made for this call
     }

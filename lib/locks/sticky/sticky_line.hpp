@@ -34,7 +34,7 @@ public:
 
     // From the calls.
     rules::contender_key next_key() override { return ++last_key_; }
-    /// Of the terms only `immediate` may differ between the calls of one line.
+    /// A line uses only `immediate` of the terms: its contender has those of the lock.
     void join(rules::contender_key key, std::shared_ptr<queue_user> user, entry_terms how) override;
     void quit(rules::contender_key key) override;
     void release(rules::contender_key key, bool passable) override;

@@ -16,7 +16,7 @@ class sticky_lines final : public session_listener {
 public:
     explicit sticky_lines(core& client); ///< for core::use()
 
-    /// The line of the calls of that lock; null if nothing is in it, nor the client's its node.
+    /// The line of the calls of that lock; null without a call in it and without a node.
     std::shared_ptr<sticky_line> find(const std::shared_ptr<const fair_lock>& lock) const;
     /// The same, but makes it. For a call that joins now.
     std::shared_ptr<sticky_line> get(const std::shared_ptr<const fair_lock>& lock);
