@@ -1,12 +1,9 @@
-// A service that ends on SIGTERM or SIGINT: it takes no more work, finishes the order that it is
-// at, and releases its locks before it exits.
+// A service that ends on SIGTERM or SIGINT: it takes no more work, finishes the orders that it is
+// at, and releases their locks before it exits.
 //     graceful_shutdown [host:port,…]
 #include <paddock/paddock.hpp>
 
-#include <boost/asio/bind_cancellation_slot.hpp>
-#include <boost/asio/cancellation_signal.hpp>
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -23,8 +20,6 @@ using namespace std::chrono_literals;
 namespace {
 
 asio::awaitable<void> ship(const std::string& order) {
-    // A step that must not be cut in half.
-    co_await asio::this_coro::reset_cancellation_state(asio::disable_cancellation());
     std::cout << "ships " << order << std::endl;
     asio::steady_timer work(co_await asio::this_coro::executor, 200ms);
     co_await work.async_wait(asio::use_awaitable);
@@ -32,7 +27,7 @@ asio::awaitable<void> ship(const std::string& order) {
 }
 
 //[service
-asio::awaitable<void> serve(paddock::client& zk) {
+asio::awaitable<void> serve(const paddock::client& zk) {
     const paddock::lock_family orders(zk, "/locks/shipping");
     try {
         for (int i = 1;; ++i) {
@@ -40,33 +35,29 @@ asio::awaitable<void> serve(paddock::client& zk) {
             const auto work = [&] { return ship(order); };
             co_await orders.with(order, work);
         }
-    } catch (const paddock::system_error& end) { // a wait for a lock has left the queue
-        if (end.code() != paddock::condition::cancelled) throw;
+    } catch (const paddock::system_error& end) { // errc::draining
+        if (end.code() != paddock::condition::closed) throw;
     }
+}
+
+asio::awaitable<void> drain_on_signal(paddock::client& zk) {
+    asio::signal_set signals(co_await asio::this_coro::executor, SIGTERM, SIGINT);
+    co_await signals.async_wait(asio::use_awaitable);
+    signals.clear(); // a second signal ends the program at once
+    co_await zk.drain(10s);
+    std::cout << "has closed" << std::endl;
 }
 //]
-
-/// The first signal lets the order at hand end, the second one does not wait for its release.
-asio::awaitable<void> stop_on_signal(asio::signal_set& signals, asio::cancellation_signal& stop) {
-    for (;;) {
-        co_await signals.async_wait(asio::use_awaitable);
-        stop.emit(asio::cancellation_type::terminal);
-    }
-}
 
 } // namespace
 
 int main(int argc, char** argv) {
     asio::io_context io;
     paddock::client zk(io, argc > 1 ? argv[1] : "localhost:2181");
-    asio::cancellation_signal stop;
-    asio::signal_set signals(io, SIGTERM, SIGINT);
-    asio::co_spawn(io, stop_on_signal(signals, stop), asio::detached);
-    const auto served = [&](std::exception_ptr failure) {
+    const auto ended = [](std::exception_ptr failure) {
         if (failure) std::rethrow_exception(failure);
-        signals.cancel();
-        zk.close([](paddock::error_code) { std::cout << "has closed" << std::endl; });
     };
-    asio::co_spawn(io, serve(zk), asio::bind_cancellation_slot(stop.slot(), served));
+    asio::co_spawn(io, serve(zk), ended);
+    asio::co_spawn(io, drain_on_signal(zk), ended);
     io.run();
 }

@@ -36,6 +36,8 @@ public:
     /// Calls the handler once, and never from within.
     virtual void connect(std::chrono::nanoseconds limit, handler done) = 0;
     virtual void close(handler done) = 0;
+    /// As client::drain(); a system that does not override it closes at once.
+    virtual void drain(std::chrono::nanoseconds limit, handler done);
 };
 
 /// The options that all systems have in common, and those of one that code for any system may have
@@ -156,12 +158,30 @@ public:
                                                   &start_close, system_);
     }
 
+    /// Lets the holders finish, for at most this time, then closes: client::drain().
+    ///
+    /// Completion signature: `void(error_code)`, once the client is closed.
+    ///
+    /// Errors: `errc::lock_lost` when the limit has passed while somebody had a guard.
+    ///
+    /// Cancellation safety: total and terminal; ends the wait, not the draining.
+    ///
+    /// Executor, lifetime, thread safety: see the class.
+    template <typename Rep, typename Period,
+              asio::completion_token_for<void(error_code)> Token = default_token>
+    [[nodiscard]] auto drain(const std::chrono::duration<Rep, Period>& limit, Token&& token = {}) {
+        return detail::initiate<void(error_code)>(get_executor(), std::forward<Token>(token),
+                                                  &start_drain, system_, detail::limit_of(limit));
+    }
+
 private:
     using system_ptr = std::shared_ptr<lock_system>;
 
     static void start_connect(detail::handler<void(error_code)>, system_ptr,
                               std::chrono::nanoseconds);
     static void start_close(detail::handler<void(error_code)>, system_ptr);
+    static void start_drain(detail::handler<void(error_code)>, system_ptr,
+                            std::chrono::nanoseconds);
 
     system_ptr system_;
 };

@@ -82,6 +82,8 @@ enum class errc : int {
     /// The client's root (`client_options::root`, or the path behind the server list) does not
     /// exist, and `client_options::create_root` is not set. The client's log has its path.
     no_root,
+    /// The client is being drained (`client::drain`): it grants no more locks.
+    draining,
 };
 
 /// The error codes of ZooKeeper, all that its C client knows. The numbers are ZooKeeper's own
@@ -139,7 +141,8 @@ enum class condition : int {
     outcome_unknown,
     /// The session has expired: `session_expired` of both kinds.
     session_expired,
-    /// The client is of no use any more: `errc::closed`, `zk_errc::closing`, and the codes of
+    /// The client is of no use any more: `errc::closed`, `errc::draining`, `zk_errc::closing`, and
+    /// the codes of
     /// `auth_failed`.
     closed,
     /// The servers refused the credentials, or those lack a right: `auth_failed` of both kinds,

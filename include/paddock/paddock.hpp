@@ -18,6 +18,7 @@
 #include <paddock/lockable.hpp>
 #include <paddock/log.hpp>
 #include <paddock/mutex.hpp>
+#include <paddock/node_operations.hpp>
 #include <paddock/options.hpp>
 #include <paddock/recursive_mutex.hpp>
 #include <paddock/recursive_shared_mutex.hpp>

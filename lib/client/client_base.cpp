@@ -15,6 +15,7 @@ client_base::client_base(asio::any_io_executor io, std::unique_ptr<environment> 
     , env_(std::move(env))
     , clock_(now)
     , deadlines_(*env_)
+    , draining_(*env_)
     , log_(std::move(log))
     , losses_(*env_, log_) {}
 
@@ -56,6 +57,7 @@ void client_base::take(releasable* newest) noexcept {
 
 void client_base::end_holds() noexcept {
     deadlines_.clear();
+    draining_.close();
     losses_.close();
     take(pending_releases_.exchange(&releases_ended));
     if (wakeup_) wakeup_->stop();

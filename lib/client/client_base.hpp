@@ -1,5 +1,6 @@
 #pragma once
 
+#include "client/draining.hpp"
 #include "client/hold_deadlines.hpp"
 #include "client/lease_term.hpp"
 #include "client/loss_log.hpp"
@@ -63,6 +64,9 @@ public:
     environment& env() noexcept { return *env_; }
     lease_term::clock clock() const noexcept { return clock_; }
     hold_deadlines& deadlines() noexcept { return deadlines_; }
+    class draining& draining() noexcept {
+        return draining_;
+    }
     /// A line for the log, if it is not limited. Returns whether the log has it.
     bool trouble(log_code code, std::string_view text, std::string_view path = {}) noexcept {
         return has_context() && log_.write(code, text, env_->now(), path);
@@ -91,6 +95,8 @@ public:
     void after_fork() noexcept;
 
 protected:
+    /// As prepare_releases(), with another way to call run_pending_releases().
+    void prepare_releases(std::unique_ptr<wakeup> by) { wakeup_ = std::move(by); }
     /// The first step of close().
     void begin_close(error_code why) noexcept { close_reason_ = why; }
     /// Once nothing can be granted any more, and the operations know why.
@@ -111,6 +117,7 @@ private:
     lease_term::clock clock_;
     error_code close_reason_;
     hold_deadlines deadlines_;
+    class draining draining_;
     trouble_log log_;
     loss_log losses_;
 

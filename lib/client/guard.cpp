@@ -84,12 +84,17 @@ void guard::start_unlock(detail::handler<void(error_code)> h, guard whole) {
         const auto held = std::move(whole.hold_);
         const bool was_lost = held->ended() || !held->valid();
         const bool lease_alive = held->lease_alive();
+        call->client()->draining().release_begins();
         held->release();
+        const auto finish = [call](error_code why) {
+            call->complete(why);
+            call->client()->draining().release_ends();
+        };
         const error_code lost = was_lost ? errc::lock_lost : error_code();
-        if (!lease_alive) return call->fail(errc::lock_lost);
-        held->when_deleted([call, lost](error_code why) {
+        if (!lease_alive) return finish(errc::lock_lost);
+        held->when_deleted([finish, lost](error_code why) {
             if (why == errc::node_deleted) why = errc::lock_lost;
-            call->complete(lost ? lost : why);
+            finish(lost ? lost : why);
         });
     });
 }

@@ -11,7 +11,9 @@ hold::hold(std::shared_ptr<client_base> client, std::shared_ptr<const lease_term
     , resource_(std::move(resource))
     , token_(token)
     , granted_at_(client_->env().now())
-    , can_downgrade_(can_downgrade) {}
+    , can_downgrade_(can_downgrade) {
+    client_->draining().add(*this);
+}
 
 void hold::limit(const hold_limit& limit, boot_clock::time_point since) {
     if (limit.longest.count() == 0) return;
@@ -29,10 +31,7 @@ void hold::on_deadline() {
 
 void hold::end(error_code why) {
     const bool first = !ended();
-    if (first) reason_ = why;
-    // After a pause of the process the deletion of the node may be reported first, although the
-    // lease ended before it.
-    if (first && why == errc::node_deleted && !term_->alive()) reason_ = errc::lease_lapsed;
+    if (first) reason_ = first_reason(why);
     if (why != errc::lease_lapsed)
         stage_.store(stage::ended, std::memory_order_release);
     else if (first)
@@ -61,6 +60,7 @@ void hold::release() {
     if (std::exchange(released_, true)) return;
     if (ends_at_ != no_end && !client_->closed()) client_->deadlines().remove(deadline_);
     resource_->release();
+    client_->draining().remove(*this);
 }
 
 void hold::when_deleted(unique_function<void(error_code)> deleted) {

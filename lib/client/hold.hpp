@@ -37,7 +37,9 @@ public:
 
 /// What a granted contender has; the inside of a guard. Strand only, unless marked "any thread".
 /// Derived classes know how the servers store the hold.
-class hold : public releasable, public std::enable_shared_from_this<hold> {
+class hold : public releasable,
+             public std::enable_shared_from_this<hold>,
+             private draining::holder {
 public:
     /// `term` is the time in which the servers certainly keep the resource.
     hold(std::shared_ptr<client_base> client, std::shared_ptr<const lease_term> term,
@@ -120,6 +122,11 @@ private:
 
     /// The hold has ended: nothing renews it any more.
     virtual void on_end() {}
+    /// After a pause of the process the deletion of the node may be reported first, although the
+    /// lease ended before it.
+    virtual error_code first_reason(error_code why) const noexcept {
+        return why == errc::node_deleted && !term_->alive() ? errc::lease_lapsed : why;
+    }
     void tell_loss() const;
 
     std::shared_ptr<client_base> client_;

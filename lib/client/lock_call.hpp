@@ -16,7 +16,7 @@ namespace paddock::detail {
 /// One call of lock() or a similar operation. The first of grant, failure, cancellation and time
 /// limit completes it.
 template <typename Client, typename Result>
-class lock_call : public pending_call<Client, Result> {
+class lock_call : public pending_call<Client, Result>, private draining::caller {
 public:
     using kind = call_kind;
 
@@ -41,6 +41,7 @@ public:
     /// No effect if the call was completed before.
     void finish(error_code why, Result result) {
         deadline_.reset();
+        draining::remove(*this);
         this->complete(why, std::move(result));
     }
 
@@ -60,6 +61,8 @@ protected:
     /// As start(), on the strand of an open client.
     void begin(std::optional<std::chrono::nanoseconds> limit) {
         client()->run_pending_releases();
+        if (client()->draining().begun() && !admitted_while_draining()) return fail(errc::draining);
+        client()->draining().add(*this);
         set_limit(limit);
         join();
     }
@@ -74,6 +77,8 @@ protected:
 
     /// Called when the client is open and all earlier releases are done.
     virtual void join() = 0;
+    /// Whether the caller holds the lock already, and takes it once more.
+    virtual bool admitted_while_draining() const { return false; }
     /// Called when the time limit or a cancellation has completed the call.
     virtual void abandoned() = 0;
     /// The error of a call whose time limit passes now; none, and thus an empty result, if the
@@ -81,6 +86,10 @@ protected:
     virtual error_code why_not_in_time() const = 0;
 
 private:
+    void turn_away() override {
+        const auto self = this->shared_from_this();
+        abandon(errc::draining);
+    }
     void cancelled() override { abandon(asio::error::operation_aborted); }
 
     void set_limit(std::optional<std::chrono::nanoseconds> limit) {

@@ -1,3 +1,4 @@
+#include "client/drain.hpp"
 #include "native/c_library.hpp"
 #include "session/make_core.hpp"
 #include "session/root_check.hpp"
@@ -17,7 +18,7 @@
 namespace paddock {
 
 client::client(asio::any_io_executor executor, std::string_view servers, client_options options)
-    : core_(detail::make_core(
+    : node_operations(detail::make_core(
           executor,
           {make_asio_environment(asio::make_strand(checked(executor))), &native::make_c_client},
           servers, std::move(options))) {
@@ -27,7 +28,7 @@ client::client(asio::any_io_executor executor, std::string_view servers, client_
 client::client(asio::any_io_executor executor, std::string_view servers)
     : client(std::move(executor), servers, client_options()) {}
 
-client::client(core_ptr core) noexcept : core_(std::move(core)) {}
+client::client(core_ptr core) noexcept : node_operations(std::move(core)) {}
 
 client::client(client&&) noexcept = default;
 
@@ -42,9 +43,6 @@ client::~client() {
     if (core_) core_->post([core = core_] { core->close(errc::closed); });
 }
 
-client::executor_type client::get_executor() const noexcept {
-    return core_ ? core_->get_executor() : executor_type();
-}
 client_state client::state() const noexcept {
     return core_ ? core_->state() : client_state::closed;
 }
@@ -65,6 +63,11 @@ void client::start_close(detail::handler<void(error_code)> h, core_ptr core) {
     core->post([core] { core->close(errc::closed); });
     const auto call = detail::make_pending_call(core, std::move(h));
     call->start([core, call] { core->when_ended([call] { call->complete({}); }); });
+}
+
+void client::start_drain(detail::handler<void(error_code)> h, core_ptr core,
+                         std::chrono::nanoseconds limit) {
+    detail::start_drain(std::move(h), core, limit);
 }
 
 namespace {

@@ -7,7 +7,7 @@
 #include "session/watch_latch.hpp"
 #include "support/argument.hpp"
 
-#include <paddock/client.hpp>
+#include <paddock/node_operations.hpp>
 
 #include <algorithm>
 
@@ -162,45 +162,56 @@ std::tuple<> nothing(const reply&) { return {}; }
 
 } // namespace
 
-void client::start_get(detail::handler<void(error_code, get_result)> h, core_ptr core,
-                       std::string path, watched watch) {
+node_operations::node_operations(core_ptr core) noexcept : core_(std::move(core)) {}
+node_operations::node_operations(node_operations&&) noexcept = default;
+node_operations& node_operations::operator=(node_operations&&) noexcept = default;
+node_operations::~node_operations() = default;
+
+node_operations::executor_type node_operations::get_executor() const noexcept {
+    return core_ ? core_->get_executor() : executor_type();
+}
+
+void node_operations::start_get(detail::handler<void(error_code, get_result)> h, core_ptr core,
+                                std::string path, watched watch) {
     start_read<requests::get>(std::move(h), core, path, watch, detail::watch_kind::data,
                               [](const reply& r) {
                                   return get_result{std::string(r.value), stat_of(r)};
                               });
 }
 
-void client::start_exists(detail::handler<void(error_code, node_stat)> h, core_ptr core,
-                          std::string path, watched watch) {
+void node_operations::start_exists(detail::handler<void(error_code, node_stat)> h, core_ptr core,
+                                   std::string path, watched watch) {
     start_read<requests::exists>(std::move(h), core, path, watch, detail::watch_kind::existence,
                                  stat_of);
 }
 
-void client::start_children(detail::handler<void(error_code, children_result)> h, core_ptr core,
-                            std::string path, watched watch) {
+void node_operations::start_children(detail::handler<void(error_code, children_result)> h,
+                                     core_ptr core, std::string path, watched watch) {
     start_read<requests::list>(
         std::move(h), core, path, watch, detail::watch_kind::children, [](const reply& r) {
             return children_result{{r.names.begin(), r.names.end()}, stat_of(r)};
         });
 }
 
-void client::start_get_acl(detail::handler<void(error_code, acl_result)> h, core_ptr core,
-                           std::string path) {
+void node_operations::start_get_acl(detail::handler<void(error_code, acl_result)> h, core_ptr core,
+                                    std::string path) {
     start_read<requests::get_acl>(
         std::move(h), core, path, {}, detail::watch_kind::data, [](const reply& r) {
             return acl_result{{r.entries.begin(), r.entries.end()}, stat_of(r)};
         });
 }
 
-void client::start_sync(detail::handler<void(error_code)> h, core_ptr core, std::string path) {
+void node_operations::start_sync(detail::handler<void(error_code)> h, core_ptr core,
+                                 std::string path) {
     auto c = std::make_shared<call<>>(core, std::move(h));
     if (const auto problem = detail::fault(path)) return c->refuse(problem);
     c->repeatable();
     start(c, requests::sync{rules::below(core->root(), path)}, nothing);
 }
 
-void client::start_create(detail::handler<void(error_code, create_result)> h, core_ptr core,
-                          std::string path, std::string data, create_options how) {
+void node_operations::start_create(detail::handler<void(error_code, create_result)> h,
+                                   core_ptr core, std::string path, std::string data,
+                                   create_options how) {
     auto c = std::make_shared<call<create_result>>(core, std::move(h));
     for (const auto problem : {detail::fault(path), detail::fault(*core, how)})
         if (problem) return c->refuse(problem);
@@ -211,23 +222,23 @@ void client::start_create(detail::handler<void(error_code, create_result)> h, co
           });
 }
 
-void client::start_set(detail::handler<void(error_code, node_stat)> h, core_ptr core,
-                       std::string path, std::string data, std::int32_t version) {
+void node_operations::start_set(detail::handler<void(error_code, node_stat)> h, core_ptr core,
+                                std::string path, std::string data, std::int32_t version) {
     auto c = std::make_shared<call<node_stat>>(core, std::move(h));
     if (const auto problem = detail::fault(path)) return c->refuse(problem);
     start(c, requests::set{rules::below(core->root(), path), std::move(data), version},
           [](const reply& r) { return std::tuple(stat_of(r)); });
 }
 
-void client::start_remove(detail::handler<void(error_code)> h, core_ptr core, std::string path,
-                          std::int32_t version) {
+void node_operations::start_remove(detail::handler<void(error_code)> h, core_ptr core,
+                                   std::string path, std::int32_t version) {
     auto c = std::make_shared<call<>>(core, std::move(h));
     if (const auto problem = detail::fault(path)) return c->refuse(problem);
     start(c, requests::remove{rules::below(core->root(), path), version}, nothing);
 }
 
-void client::start_set_acl(detail::handler<void(error_code)> h, core_ptr core, std::string path,
-                           acl entries, std::int32_t version) {
+void node_operations::start_set_acl(detail::handler<void(error_code)> h, core_ptr core,
+                                    std::string path, acl entries, std::int32_t version) {
     auto c = std::make_shared<call<>>(core, std::move(h));
     for (const auto problem : {detail::fault(path), detail::fault(*core, entries)})
         if (problem) return c->refuse(problem);
@@ -235,8 +246,9 @@ void client::start_set_acl(detail::handler<void(error_code)> h, core_ptr core, s
           nothing);
 }
 
-void client::start_multi(detail::handler<void(error_code, std::vector<operation_result>)> h,
-                         core_ptr core, std::vector<operation> steps) {
+void node_operations::start_multi(
+    detail::handler<void(error_code, std::vector<operation_result>)> h, core_ptr core,
+    std::vector<operation> steps) {
     auto c = std::make_shared<call<std::vector<operation_result>>>(core, std::move(h));
     if (const auto problem = detail::fault(*core, steps)) return c->refuse(problem);
     start(c, requests::multi{detail::below(core->root(), std::move(steps))},

@@ -54,6 +54,8 @@ const char* text(errc code) noexcept {
     case errc::no_root:
         return "the root (client_options::root) does not exist, and create_root is not set; the "
                "log has its path";
+    case errc::draining:
+        return "the client is being drained: it grants no more locks";
     case errc::wrong_c_client:
         return "libzookeeper_mt has taken the place of libzookeeper_st in this process";
     }
@@ -203,7 +205,7 @@ bool meets(const error_code& error, condition which) noexcept {
     case condition::session_expired:
         return is_one_of(error, {errc::session_expired, zk_errc::session_expired});
     case condition::closed:
-        return is_one_of(error, {errc::closed, zk_errc::closing}) ||
+        return is_one_of(error, {errc::closed, errc::draining, zk_errc::closing}) ||
                meets(error, condition::auth_failed);
     case condition::auth_failed:
         return is_one_of(error, {errc::auth_failed, zk_errc::auth_failed,

@@ -80,6 +80,8 @@ const lock_system& inside(const std::shared_ptr<lock_system>& system) {
 
 lock_system::~lock_system() = default;
 
+void lock_system::drain(std::chrono::nanoseconds, handler done) { close(std::move(done)); }
+
 void register_scheme(std::string scheme, open_system open) {
     if (!is_scheme(scheme)) throw bad_argument("scheme", scheme, "is no scheme of a URL");
     if (!open) throw bad_argument("open", "is empty");
@@ -110,6 +112,11 @@ void any_client::start_connect(detail::handler<void(error_code)> h, system_ptr s
 
 void any_client::start_close(detail::handler<void(error_code)> h, system_ptr system) {
     system->close(std::move(h));
+}
+
+void any_client::start_drain(detail::handler<void(error_code)> h, system_ptr system,
+                             std::chrono::nanoseconds limit) {
+    system->drain(limit, std::move(h));
 }
 
 } // namespace paddock

@@ -6,6 +6,7 @@
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/associated_executor.hpp>
 
+#include <chrono>
 #include <utility>
 
 namespace paddock::detail {
@@ -54,6 +55,9 @@ public:
     }
     void close(handler done) override {
         client_.close(passed_on<Local>(get_executor(), std::move(done)));
+    }
+    void drain(std::chrono::nanoseconds limit, handler done) override {
+        client_.drain(limit, passed_on<Local>(get_executor(), std::move(done)));
     }
 
 private:

@@ -19,7 +19,8 @@ constexpr errc all_errors[] = {
     errc::closed,         errc::lock_lost,          errc::node_deleted,     errc::released,
     errc::auth_failed,    errc::sequence_exhausted, errc::over_budget,      errc::revoked,
     errc::would_deadlock, errc::lease_lapsed,       errc::wrong_c_client,   errc::hold_expired,
-    errc::not_supported,  errc::unsuitable_server,  errc::options_mismatch, errc::no_root};
+    errc::not_supported,  errc::unsuitable_server,  errc::options_mismatch, errc::no_root,
+    errc::draining};
 
 constexpr zk_errc all_codes[] = {zk_errc::system_error,
                                  zk_errc::runtime_inconsistency,

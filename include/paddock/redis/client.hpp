@@ -167,6 +167,30 @@ public:
             get_executor(), std::forward<Token>(token), &start_close, core_);
     }
 
+    /// Lets the holders finish, then closes: what a service does on SIGTERM. From now on no lock is
+    /// granted: calls that wait complete with `errc::draining` at once, and later ones too, but for
+    /// those by which the owner of a recursive lock takes it once more.
+    /// When every guard is unlocked or destroyed, and every unlock() has completed, or when `limit`
+    /// has passed, the client closes as close() does. A guard that is lost counts until then, too:
+    /// its work may go on.
+    ///
+    /// Completion signature: `void(error_code)`, once the client is closed.
+    ///
+    /// Errors: `errc::lock_lost` when the limit has passed, or the client was closed otherwise,
+    /// while somebody had a guard: its hold has ended with `errc::closed`. Of several calls the
+    /// earliest limit counts.
+    ///
+    /// Cancellation safety: total and terminal; ends the wait, not the draining.
+    ///
+    /// Executor, lifetime, thread safety: see the class.
+    template <typename Rep, typename Period,
+              asio::completion_token_for<void(error_code)> Token = default_token>
+    [[nodiscard]] auto drain(const std::chrono::duration<Rep, Period>& limit, Token&& token = {}) {
+        return paddock::detail::initiate<void(error_code)>(get_executor(),
+                                                           std::forward<Token>(token), &start_drain,
+                                                           core_, paddock::detail::limit_of(limit));
+    }
+
 private:
     friend struct paddock::detail::access;
     using core_ptr = std::shared_ptr<detail::core>;
@@ -177,6 +201,8 @@ private:
     static void start_connect_for(paddock::detail::handler<void(error_code)>, core_ptr,
                                   std::chrono::nanoseconds);
     static void start_close(paddock::detail::handler<void(error_code)>, core_ptr);
+    static void start_drain(paddock::detail::handler<void(error_code)>, core_ptr,
+                            std::chrono::nanoseconds);
 
     core_ptr core_;
 };

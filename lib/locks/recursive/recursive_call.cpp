@@ -24,6 +24,11 @@ void recursive_call::abandoned() {
     if (hold_) hold_->leave(*this);
 }
 
+bool recursive_call::admitted_while_draining() const {
+    const auto found = lock_->owners.find(owner_);
+    return found != lock_->owners.end() && found->second->held();
+}
+
 bool recursive_call::known_blocked() const { return hold_ && hold_->known_blocked(); }
 
 } // namespace paddock::detail

@@ -33,6 +33,7 @@ private:
     void join() override;
     void abandoned() override;
     bool known_blocked() const override;
+    bool admitted_while_draining() const override;
     std::string_view lock_path() const override { return lock_->terms->directory; }
 
     std::shared_ptr<recursive_lock> lock_;

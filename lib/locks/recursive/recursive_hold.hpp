@@ -24,6 +24,7 @@ public:
     void add(caller call);
     /// Removes a call that was cancelled or timed out; the last one leaves the queue.
     void leave(const recursive_call& call);
+    bool held() const noexcept { return granted_; }
     /// Whether another contender blocks this one.
     bool known_blocked() const;
 

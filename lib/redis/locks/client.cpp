@@ -1,3 +1,4 @@
+#include "client/drain.hpp"
 #include "client/pending_call.hpp"
 #include "client/shutdown_service.hpp"
 #include "redis/locks/core.hpp"
@@ -128,6 +129,11 @@ void client::start_close(paddock::detail::handler<void(error_code)> h, core_ptr 
     core->post([core] { core->close(errc::closed); });
     const auto call = paddock::detail::make_pending_call(core, std::move(h));
     call->start([core, call] { core->when_ended([call] { call->complete({}); }); });
+}
+
+void client::start_drain(paddock::detail::handler<void(error_code)> h, core_ptr core,
+                         std::chrono::nanoseconds limit) {
+    paddock::detail::start_drain(std::move(h), core, limit);
 }
 
 } // namespace paddock::redis

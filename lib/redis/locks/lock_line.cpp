@@ -92,11 +92,16 @@ void lock_line::join(std::shared_ptr<line_call> call) {
     const auto own = holder_.lock();
     const bool held = own && own->holds();
     if (call->by() && has_lost_guards(*call->by())) return call->fail(errc::lock_lost);
-    if (held && call->by() && call->by() == own->by()) return call->granted(own);
+    if (call->by() && held_by(*call->by())) return call->granted(own);
     if (call->immediate() && (held || !calls_.empty())) return call->finish({}, guard());
     call->number = ++last_call_;
     calls_.emplace(call->number, std::move(call));
     report(&rules::line::joined);
+}
+
+bool lock_line::held_by(owner who) const {
+    const auto own = holder_.lock();
+    return own && own->holds() && own->by() == who;
 }
 
 bool lock_line::has_lost_guards(owner by) const {

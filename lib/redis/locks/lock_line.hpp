@@ -33,6 +33,7 @@ public:
     void join(std::shared_ptr<line_call> call);
     /// A call was completed otherwise.
     void leave(const line_call& call);
+    bool held_by(owner who) const;
     /// Whether another hold has the lock, according to the latest information; without any, whether
     /// the servers are there to say so.
     bool may_be_taken() const;
