@@ -1,6 +1,6 @@
 #pragma once
 
-#include "rules/kinds.hpp"
+#include "rules/kinds_in_use.hpp"
 #include "session/core.hpp"
 
 #include <paddock/error.hpp>

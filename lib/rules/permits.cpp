@@ -50,7 +50,7 @@ void permits::excluded() {
 
 void permits::watch_hold() {
     watch_nodes_ = true;
-    if (at_ != stage::held || !session_.connected()) return;
+    if (at_ != stage::held || !session_.is_connected()) return;
     for (auto& one : nodes_)
         if (one.own_watch == watching::no) watch_own(one);
 }
@@ -107,7 +107,7 @@ void permits::lease_renewed() {
 
 void permits::resume() {
     session_.end_pause();
-    if (!session_.connected()) return;
+    if (!session_.is_connected()) return;
     send_missing();
     if (at_ == stage::acquiring) {
         if (!listing_in_flight_ && !(complete_ && directory_watched_)) need_listing();
@@ -120,7 +120,7 @@ void permits::resume() {
 /// Sends the missing requests: a create for each absent node, the listing that shows them, and the
 /// read of the counter.
 void permits::send_missing() {
-    if (at_ != stage::acquiring || !session_.connected() || session_.making_parents() ||
+    if (at_ != stage::acquiring || !session_.is_connected() || session_.making_parents() ||
         session_.pausing())
         return;
     bool started = false;

@@ -146,7 +146,7 @@ public:
 
     // As in rules::queue. A listing does not show whose nodes it lists: after so long a wait the
     // call reads each of the others once.
-    bool perhaps_leftover() const noexcept { return lacks_permits() && session_.connected(); }
+    bool perhaps_leftover() const noexcept { return lacks_permits() && session_.is_connected(); }
     leftover_nodes leftover(boot_clock::duration patience);
 
 private:

@@ -21,7 +21,7 @@ void permits::created(node_id id, const created_answer& answer) {
         actions_.push_back(permit_act::taint{});
         one->at = presence::unknown;
         one->first_listing = listings_sent_ + 1;
-        if (session_.connected()) need_listing(); // else connected() asks for it
+        if (session_.is_connected()) need_listing(); // else connected() asks for it
         return;
     }
     ids_.release(id);
@@ -213,13 +213,13 @@ void permits::parents_made(outcome result, int code) {
 void permits::directory_changed() {
     if (at_ != stage::acquiring) return;
     complete_ = false;
-    if (session_.connected()) need_listing();
+    if (session_.is_connected()) need_listing();
 }
 
 void permits::counter_changed() {
     if (at_ != stage::acquiring) return;
     permits_known_ = false;
-    if (session_.connected()) need_permits();
+    if (session_.is_connected()) need_permits();
 }
 
 void permits::own_changed(node_id id, bool deleted) {
@@ -227,7 +227,7 @@ void permits::own_changed(node_id id, bool deleted) {
     if (at_ != stage::held || !one) return;
     if (deleted) return lose();
     one->own_watch = watching::no; // an event ends the watch
-    if (session_.connected()) watch_own(*one);
+    if (session_.is_connected()) watch_own(*one);
 }
 
 /// The other permit nodes stay until release(): the application's code may still run.

@@ -40,7 +40,7 @@ void queue::downgrade(contender_key key) {
     auto* const c = contenders_.find(key);
     if (!c || c->at != stage::granted || c->how.as == role::shared || c->downgrade_id != 0) return;
     c->downgrade_id = ids_.claim();
-    if (session_.connected()) send_downgrade(*c);
+    if (session_.is_connected()) send_downgrade(*c);
 }
 
 void queue::send_downgrade(const contender& c) {
@@ -69,7 +69,7 @@ void queue::downgraded(contender_key key, node_id id, outcome result, int code) 
         actions_.push_back(queue_act::taint{key});
         return;
     case outcome::not_sent:
-        if (!session_.connected()) return; // connected() repeats it
+        if (!session_.is_connected()) return; // connected() repeats it
         return session_.need_pause(actions_);
     case outcome::refused:
     case outcome::rarely:
@@ -195,7 +195,7 @@ void queue::create_answered(contender& c, const created_answer& answer) {
     if (c.quitting) return drop(c);
     switch (session_.unless_late(answer.result)) {
     case outcome::lost: // connected() asks for the listing; if this answer is later, ask here
-        if (session_.connected()) need_listing();
+        if (session_.is_connected()) need_listing();
         break;
     case outcome::missing:
         if (!c.with_directory) directory_.missing();
@@ -256,7 +256,7 @@ void queue::resume() {
         if (c.at == stage::granted) watch_own(c);
     }
     for (const auto& [key, c] : contenders_)
-        if (session_.connected() && c.downgrade_id != 0) send_downgrade(c);
+        if (session_.is_connected() && c.downgrade_id != 0) send_downgrade(c);
     update_watches();
     advance();
 }
@@ -267,7 +267,7 @@ void queue::resume() {
 /// unknown. If such a create must be repeated, its contender would otherwise be behind this one,
 /// though it joined earlier.
 void queue::start(contender& c) {
-    if (!session_.connected() || session_.making_parents() || directory_.being_made() ||
+    if (!session_.is_connected() || session_.making_parents() || directory_.being_made() ||
         session_.pausing() || counts().unknown > 0)
         return;
     if (counts().creating >= most_creates_) {

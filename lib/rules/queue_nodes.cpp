@@ -11,7 +11,7 @@ namespace paddock::rules {
 
 /// At most one listing is in flight and one wanted.
 void queue::need_listing() {
-    if (!session_.connected() || contenders_.empty()) return;
+    if (!session_.is_connected() || contenders_.empty()) return;
     if (listing_in_flight_)
         listing_wanted_ = true;
     else

@@ -17,7 +17,7 @@ constexpr int watched_ahead = 16;
 } // namespace
 
 void queue::update_watches() {
-    if (!session_.connected()) return;
+    if (!session_.is_connected()) return;
     for (auto it = table_.begin(); it != table_.end(); ++it)
         if (table_.is_waiter(it)) watch_blocker_of(it);
     watch_next_waiters();
@@ -26,14 +26,14 @@ void queue::update_watches() {
 /// If the waiter's nearest blocker is foreign, watches that node and the waiter's own.
 void queue::watch_blocker_of(node_table::iterator it) {
     const auto before = table_.nearest_blocker(it);
-    if (!session_.connected() || before == table_.end() || before->second.local) return;
+    if (!session_.is_connected() || before == table_.end() || before->second.local) return;
     watch_own(*it->second.local);
     watch_foreign(before);
 }
 
 void queue::watch_foreign(node_table::iterator it) {
     auto& [where, entry] = *it;
-    if (!session_.connected() || entry.watch != watching::no) return;
+    if (!session_.is_connected() || entry.watch != watching::no) return;
     entry.watch = watching::asked;
     ++blocker_reads_[where.name];
     actions_.push_back(queue_act::watch_blocker{where.name});
@@ -51,14 +51,14 @@ void queue::watch_own(contender& c) {
     if (c.own_watch == watching::armed && c.losses_when_armed != own_losses_ &&
         c.at == stage::waiting)
         c.own_watch = watching::no;
-    if (!session_.connected() || c.own_watch != watching::no) return;
+    if (!session_.is_connected() || c.own_watch != watching::no) return;
     c.own_watch = watching::asked;
     actions_.push_back(queue_act::watch_own{c.key, c.id, c.node->first.name});
 }
 
 /// Grants the lock to every contender that can have it now.
 void queue::advance(bool known_to_exist) {
-    if (!session_.connected()) return;
+    if (!session_.is_connected()) return;
     if (counts().unknown == 0) {
         const auto first = table_.begin();
         if (table_.is_waiter(first) && first->second.as == role::exclusive)

@@ -29,7 +29,7 @@ public:
     }
     void disconnect() noexcept { connected_ = false; }
     void expire() noexcept { connected_ = making_parents_ = pausing_ = awaiting_lease_ = false; }
-    bool connected() const noexcept { return connected_; }
+    bool is_connected() const noexcept { return connected_; }
     /// A set of rules repeats a request that was not sent when it is connected again. If the answer
     /// arrives after that, it means `later` instead, because no other event would repeat the
     /// request.

@@ -14,7 +14,7 @@ void simple::join(caller_key key, bool immediate) {
     if (!immediate) {
         callers_.push_back({key, false, session_.now()});
         advance();
-    } else if (!session_.connected()) {
+    } else if (!session_.is_connected()) {
         actions_.push_back(simple_act::fail{key, simple_act::why::not_connected, 0});
     } else if (at_ != stage::idle || !callers_.empty()) {
         actions_.push_back(simple_act::give_up{key});
@@ -50,7 +50,7 @@ void simple::advance() {
         if (std::exchange(watched_, false)) actions_.push_back(simple_act::forget{});
         return;
     }
-    if (!session_.connected() || session_.pausing()) return;
+    if (!session_.is_connected() || session_.pausing()) return;
     const bool needs_look =
         at_ == stage::unknown || at_ == stage::watching || at_ == stage::holding;
     if (at_ == stage::idle) {
@@ -62,7 +62,7 @@ void simple::advance() {
 }
 
 void simple::reserved() {
-    if (session_.connected()) {
+    if (session_.is_connected()) {
         at_ = stage::racing;
         race_outcome_ = outcome::lost; // until the answer, which may come after that of the look
         id_ = ids_.claim();

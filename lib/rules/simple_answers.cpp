@@ -141,7 +141,7 @@ void simple::grant(std::int64_t czxid) {
 
 void simple::lease_renewed() {
     session_.lease_renewed();
-    if (at_ != stage::unknown || look_in_flight_ || !session_.connected()) return;
+    if (at_ != stage::unknown || look_in_flight_ || !session_.is_connected()) return;
     look();
 }
 
@@ -151,7 +151,7 @@ void simple::changed(bool deleted) {
     if (deleted && at_ == stage::watching) {
         at_ = stage::idle;
         look_in_flight_ = false;
-    } else if (look_in_flight_ && session_.connected()) {
+    } else if (look_in_flight_ && session_.is_connected()) {
         return look(); // the event ended the watch that the look in flight relies on
     }
     advance();

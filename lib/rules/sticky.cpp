@@ -22,7 +22,7 @@ void sticky::join(waiter_id who, bool immediate) {
     decide();
 }
 
-void sticky::leave(waiter_id who) {
+void sticky::quit(waiter_id who) {
     const auto it = std::lower_bound(waiters_.begin(), waiters_.end(), who,
                                      [](const waiter& w, waiter_id id) { return w.id < id; });
     if (it == waiters_.end() || it->id != who) return;

@@ -95,7 +95,7 @@ public:
     // Calls of the application.
     /// An immediate waiter only takes a lock that is free.
     void join(waiter_id who, bool immediate);
-    void leave(waiter_id who);
+    void quit(waiter_id who);
     /// The holder has released the lock. `passable`: its hold was valid until then, and the outcome
     /// of all its transactions is known.
     void released(bool passable);

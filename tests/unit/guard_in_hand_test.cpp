@@ -72,7 +72,7 @@ CO_TEST("a guard in hand is lost for the reason that the test gives, at once") {
     CHECK_THROWS_AS(hand.lose(error_code()), bad_argument_error);
     CHECK_THROWS_AS(hand.lose(errc::released), bad_argument_error);
     CHECK(hand.get().valid());
-    CHECK_THROWS_AS(guard_in_hand(asio::any_io_executor()), bad_argument_error);
+    CHECK_THROWS_AS(guard_in_hand{asio::any_io_executor()}, bad_argument_error);
 }
 
 CO_TEST("a guard in hand cancels work that loses it, and tells of requests to release it") {

@@ -1,6 +1,6 @@
 // Which kind of lock a node belongs to.
 
-#include "rules/kinds.hpp"
+#include "rules/kinds_in_use.hpp"
 #include "stepped_queue.hpp"
 
 #include <doctest/doctest.h>

@@ -83,7 +83,7 @@ TEST_CASE("when a session has expired, nothing is waited for, and the time goes 
     s.need_parents(asked);
     CHECK(s.must_await_lease(asked));
     s.expire();
-    CHECK_FALSE(s.connected());
+    CHECK_FALSE(s.is_connected());
     CHECK_FALSE(s.pausing());
     CHECK_FALSE(s.making_parents());
     CHECK(s.now() == boot_clock::time_point(std::chrono::seconds(7)));

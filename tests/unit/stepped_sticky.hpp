@@ -42,7 +42,7 @@ struct stepped_sticky {
     std::string join(std::uint64_t who, bool immediate = false) {
         return say(&sticky::join, who, immediate);
     }
-    std::string leave(std::uint64_t who) { return say(&sticky::leave, who); }
+    std::string quit(std::uint64_t who) { return say(&sticky::quit, who); }
     std::string granted() { return say(&sticky::granted); }
     std::string released(bool passable = true) { return say(&sticky::released, passable); }
     std::string listed(listing what) { return say(&sticky::listed, what); }

@@ -139,9 +139,9 @@ TEST_CASE("waiters leave the line, and the last one takes the contender with it"
     stepped s(handoffs);
     s.join(1);
     s.join(2);
-    CHECK(s.leave(1).empty());
-    CHECK(s.leave(1).empty());
-    CHECK(s.leave(2) == "quit");
+    CHECK(s.quit(1).empty());
+    CHECK(s.quit(1).empty());
+    CHECK(s.quit(2) == "quit");
     CHECK(s.line.idle());
     CHECK(s.join(3) == "join 3");
     CHECK(s.granted() == "grant 3/0");
@@ -154,14 +154,14 @@ TEST_CASE("a waiter that leaves before the listing is answered is not granted th
     s.join(3);
     s.granted();
     CHECK(s.released() == "keep");
-    CHECK(s.leave(2).empty());
+    CHECK(s.quit(2).empty());
     CHECK(s.listed(listing::alone) == "unkeep, grant 3/1");
     stepped last(handoffs);
     last.join(1);
     last.join(2);
     last.granted();
     last.released();
-    CHECK(last.leave(2) == "unkeep, release"); // it does not linger
+    CHECK(last.quit(2) == "unkeep, release"); // it does not linger
 }
 
 TEST_CASE("a try_lock that joins the queue and gives up leaves it to the waiters") {
@@ -178,7 +178,7 @@ TEST_CASE("a try_lock that fails does not fail those that wait") {
     CHECK(s.join(1, true) == "try 1");
     CHECK(s.join(2).empty());
     CHECK(s.say(&sticky::failed) == "fail 1, join 2");
-    CHECK(s.leave(2) == "quit");
+    CHECK(s.quit(2) == "quit");
     CHECK(s.join(3, true) == "try 3");
     CHECK(s.say(&sticky::failed) == "fail 3");
 }
@@ -207,7 +207,7 @@ TEST_CASE("what comes too late has no effect") {
     CHECK(s.say(&sticky::lost, true).empty());
     CHECK(s.say(&sticky::given_up).empty());
     CHECK(s.say(&sticky::failed).empty());
-    CHECK(s.leave(1).empty());
+    CHECK(s.quit(1).empty());
 }
 
 TEST_CASE("a waiter that stands behind one hold of its client for long is reported, once") {
@@ -238,7 +238,7 @@ TEST_CASE("a lock that was kept for a waiter lingers when that one leaves") {
     CHECK(s.released() == "keep");
     s.join(3);
     CHECK(s.tick(100ms).empty()); // kept for the waiter
-    CHECK(s.leave(3) == "unkeep, release");
+    CHECK(s.quit(3) == "unkeep, release");
     s.linger();
     s.join(4);
     s.at(150ms);
@@ -246,7 +246,7 @@ TEST_CASE("a lock that was kept for a waiter lingers when that one leaves") {
     CHECK(s.released() == "keep");
     s.join(5);
     CHECK(s.tick(200ms).empty());
-    CHECK(s.leave(5) == "keep");
+    CHECK(s.quit(5) == "keep");
     CHECK(s.tick(250ms) == "unkeep, release");
 }
 

@@ -51,7 +51,7 @@ void mutex_call::join() {
 
 sticky_lines& mutex_call::lines() const { return lock_->client->use<sticky_lines>(); }
 
-/// Of this client: the others hear of a contender.
+/// Only of this client: those of others hear of a new contender by their watches.
 void mutex_call::end_lingering_of_others() {
     lines().end_lingering(lock_->directory, sticky() ? lines().find(lock_) : nullptr);
 }

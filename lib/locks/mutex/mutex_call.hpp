@@ -13,8 +13,8 @@ namespace paddock::detail {
 
 class sticky_lines;
 
-/// One call of lock(), try_lock() or try_lock_for(). After the grant it connects the queue entry
-/// with the hold.
+/// One call of lock(), try_lock() or try_lock_for(). It waits in the lock queue, or in the line of
+/// a sticky lock; after the grant it connects its entry there with the hold.
 class mutex_call final : public queue_call {
 public:
     /// With a reservation, the bytes of its node come from that.

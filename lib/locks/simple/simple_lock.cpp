@@ -21,7 +21,7 @@ void simple_call::join() {
     lock_->join(key_, std::static_pointer_cast<simple_call>(shared_from_this()));
 }
 
-void simple_call::abandoned() { lock_->leave(key_); }
+void simple_call::abandoned() { lock_->quit(key_); }
 
 bool simple_call::known_blocked() const { return lock_->known_blocked(); }
 
@@ -75,7 +75,7 @@ void simple_lock::join(rules::caller_key& key, caller call) {
     report(&simple::join, key, immediate);
 }
 
-void simple_lock::leave(rules::caller_key key) {
+void simple_lock::quit(rules::caller_key key) {
     if (callers_.erase(key) == 0) return;
     tell_leftovers();
     report(&simple::quit, key);

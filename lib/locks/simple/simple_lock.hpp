@@ -81,7 +81,7 @@ public:
     const simple_lock_settings& settings() const noexcept { return settings_; } ///< any thread
 
     void join(rules::caller_key& key, caller call);
-    void leave(rules::caller_key key);
+    void quit(rules::caller_key key);
     bool known_blocked() const noexcept { return rules_ && rules_->known_blocked(); }
 
     // From the session.

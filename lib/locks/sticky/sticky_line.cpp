@@ -56,16 +56,16 @@ void sticky_line::after_actions() {
 void sticky_line::carry_out(const rules::sticky_act::join& a) {
     auto terms = terms_of(*lock_, rules::role::exclusive, a.immediate);
     terms.uses_path = false;
-    key_ = queue_->next_key();
-    queue_->join(key_, shared_from_this(), std::move(terms));
+    queue_key_ = queue_->next_key();
+    queue_->join(queue_key_, shared_from_this(), std::move(terms));
 }
 
 void sticky_line::carry_out(const rules::sticky_act::quit&) {
-    queue_->quit(std::exchange(key_, 0));
+    queue_->quit(std::exchange(queue_key_, 0));
 }
 
 void sticky_line::carry_out(const rules::sticky_act::release&) {
-    queue_->release(std::exchange(key_, 0), false);
+    queue_->release(std::exchange(queue_key_, 0), false);
 }
 
 void sticky_line::carry_out(const rules::sticky_act::keep& a) {
@@ -112,7 +112,7 @@ void sticky_line::join(rules::contender_key key, std::shared_ptr<queue_user> use
 }
 
 void sticky_line::quit(rules::contender_key key) {
-    if (waiters_.erase(key) > 0) report(&rules::sticky::leave, key);
+    if (waiters_.erase(key) > 0) report(&rules::sticky::quit, key);
 }
 
 void sticky_line::release(rules::contender_key key, bool passable) {
@@ -125,7 +125,7 @@ void sticky_line::release(rules::contender_key key, bool passable) {
 bool sticky_line::known_blocked(rules::contender_key, rules::role) const {
     if (!rules_) return false;
     return rules_->held() ||
-           (rules_->joining() && queue_->known_blocked(key_, rules::role::exclusive));
+           (rules_->joining() && queue_->known_blocked(queue_key_, rules::role::exclusive));
 }
 
 void sticky_line::granted(const std::string& path, const fencing_token& token) {

@@ -89,8 +89,8 @@ private:
     path_use use_; ///< while there are waiters, or a holder: not while the lock lingers
     std::unordered_map<rules::contender_key, std::shared_ptr<queue_user>> waiters_;
     rules::contender_key last_key_ = 0;
-    rules::contender_key key_ = 0; ///< of the line's contender, in the lock queue
-    error_code failure_;           ///< of the waiters that fail now
+    rules::contender_key queue_key_ = 0; ///< of the line's contender, in the lock queue
+    error_code failure_;                 ///< of the waiters that fail now
 
     // The granted contender.
     std::string path_;
