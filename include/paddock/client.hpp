@@ -1,5 +1,6 @@
 #pragma once
 
+#include <paddock/boot_clock.hpp>
 #include <paddock/client_state.hpp>
 #include <paddock/detail/access.hpp>
 #include <paddock/detail/initiate.hpp>
@@ -104,6 +105,16 @@ public:
     std::int64_t session_id() const noexcept;
     /// The timeout that the ensemble has granted to the present session; 0 if there is none.
     std::chrono::milliseconds session_timeout() const noexcept;
+
+    /// For how long the session, and so every hold in it, is certainly alive if the client receives
+    /// no further answer; zero without a session. While the client holds a lock, or waits to be
+    /// granted one, it renews that time; an idle client does not, and zero is nothing wrong then.
+    std::chrono::nanoseconds lease_remaining() const;
+    /// When a server has last answered a request; the clock's epoch if none ever has. While the
+    /// client is connected, that is less than 4/25 of the session timeout ago, and a round trip.
+    boot_clock::time_point last_answer() const noexcept;
+    /// The address and port of the connected server; empty while there is none.
+    std::string server() const;
 
     /// Waits until the client is connected. An ensemble that the client cannot reach, or a name
     /// that it cannot resolve, is not an error: see connect_for() and client_options::log. It tries

@@ -52,6 +52,14 @@ std::chrono::milliseconds client::session_timeout() const noexcept {
     return core_ ? core_->session_timeout() : std::chrono::milliseconds(0);
 }
 
+std::chrono::nanoseconds client::lease_remaining() const {
+    return core_ ? core_->lease().remaining() : std::chrono::nanoseconds(0);
+}
+boot_clock::time_point client::last_answer() const noexcept {
+    return core_ ? core_->lease().last_answer() : boot_clock::time_point();
+}
+std::string client::server() const { return core_ ? core_->server() : std::string(); }
+
 void client::set_servers(std::string_view servers) {
     if (!core_) return;
     core_->post([core = core_, all = detail::new_servers(servers, core_->root())]() mutable {

@@ -24,10 +24,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <typeindex>
 #include <typeinfo>
+#include <utility>
 #include <vector>
 
 namespace paddock::detail {
@@ -62,6 +64,10 @@ public:
     std::int64_t session_id() const noexcept { return session_.load(std::memory_order_acquire); }
     std::chrono::milliseconds session_timeout() const noexcept {
         return std::chrono::milliseconds(timeout_.load(std::memory_order_acquire));
+    }
+    std::string server() const {
+        const std::lock_guard lock(server_mutex_);
+        return server_;
     }
     const client_options& options() const noexcept { return options_; }
     const std::string& root() const noexcept { return root_; }
@@ -131,6 +137,11 @@ protected:
 
     /// The connected session. Returns whether it is a new one.
     bool set_session(std::int64_t id, std::chrono::milliseconds timeout);
+    /// The connected server; empty: none.
+    void set_server(std::string which) {
+        const std::lock_guard lock(server_mutex_);
+        server_ = std::move(which);
+    }
     void no_session(); ///< it has ended, and there is no new one yet
     void set_state(client_state next);
     void drop_state_waiters() { state_waiters_.clear(); } ///< after closed() there is no state
@@ -161,6 +172,8 @@ private:
     std::atomic<std::uint64_t> epoch_{0};
     std::atomic<std::int64_t> session_{0};
     std::atomic<std::int64_t> timeout_{0};
+    mutable std::mutex server_mutex_;
+    std::string server_;
     state_waiters state_waiters_;
     state_waiter_id last_state_waiter_ = 0;
 

@@ -62,12 +62,20 @@ void lease::on_connected(bool new_session, boot_clock::time_point handshake,
     // A quorum creates a session; a reconnect needs only one server that knows it.
     if (new_session) begin_term(handshake + timeout);
     last_touch_ = handshake;
+    answered_at_.store(parts_.env.now().time_since_epoch().count(), std::memory_order_relaxed);
     beat_ = parts_.env.make_timer();
     patience_ = parts_.env.make_timer();
     reading_ = false;
     beats_ = 0;
     beat_due_ = parts_.env.now(); // the time without a connection was no stall
     beat();
+}
+
+boot_clock::duration lease::remaining() const {
+    std::unique_lock lock(term_mutex_);
+    const auto term = term_;
+    lock.unlock();
+    return std::max(term->until() - parts_.clock(), boot_clock::duration(0));
 }
 
 void lease::on_suspended() {
@@ -88,6 +96,7 @@ void lease::end() {
 void lease::on_answer(const observed_answer& seen) {
     if (!clock_ || !rules::agreed(seen.code)) return;
     const auto now = parts_.env.now();
+    answered_at_.store(now.time_since_epoch().count(), std::memory_order_relaxed);
     clock_->touched(seen.sent, now);
     last_touch_ = std::max(last_touch_, seen.sent);
     const bool by_quorum = seen.by == answered_by::quorum;
@@ -111,7 +120,10 @@ void lease::proved(boot_clock::time_point sent, bool by_quorum) {
 }
 
 void lease::begin_term(boot_clock::time_point until) {
-    term_ = std::make_shared<lease_term>(parts_.clock, until);
+    {
+        const std::lock_guard lock(term_mutex_);
+        term_ = std::make_shared<lease_term>(parts_.clock, until);
+    }
     until_ = until;
     lapsed_ = false;
     watch_end();

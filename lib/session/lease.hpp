@@ -11,8 +11,10 @@
 
 #include <boost/intrusive/list.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -74,6 +76,15 @@ public:
     /// When the newest of the answered requests was sent.
     boot_clock::time_point last_touch() const noexcept { return last_touch_; }
 
+    // Any thread.
+    /// How long the session is certainly alive from now on.
+    boot_clock::duration remaining() const;
+    /// When a server has last answered a request of the client; the clock's epoch before.
+    boot_clock::time_point last_answer() const noexcept {
+        return boot_clock::time_point(
+            boot_clock::duration(answered_at_.load(std::memory_order_relaxed)));
+    }
+
 private:
     boot_clock::time_point given_up_at() const noexcept;
     void proved(boot_clock::time_point sent, bool by_quorum);
@@ -92,6 +103,7 @@ private:
     lease_parts parts_;
     rules::lease_settings settings_;
     std::optional<rules::lease_clock> clock_; ///< of the present session
+    mutable std::mutex term_mutex_;           ///< the strand changes the pointer under it
     std::shared_ptr<lease_term> term_;        ///< never null
     bool lapsed_ = true;                      ///< the term is no longer extended
     boot_clock::time_point until_{};          ///< the end of the term, also after it has passed
@@ -99,6 +111,7 @@ private:
     std::vector<unique_function<void()>> waiting_;
     boot_clock::time_point waiting_since_{}; ///< since the last log line about it, if there was one
 
+    std::atomic<boot_clock::rep> answered_at_{0};
     boot_clock::time_point last_touch_{};     ///< when the newest of the answered requests was sent
     boot_clock::time_point proof_answered_{}; ///< the last one
     boot_clock::duration proof_took_{};       ///< likewise

@@ -48,6 +48,7 @@ void session_keeper::stop_pump() noexcept {
 void session_keeper::on_connected(std::uint64_t) noexcept {
     dismiss_scout();
     const bool new_session = set_session(pump_->session_id(), pump_->session_timeout());
+    set_server(pump_->server());
     dispatcher().connect(*pump_);
     lease().on_connected(new_session, pump_->connected_since(), session_timeout());
     set_state(client_state::connected);
@@ -62,6 +63,7 @@ void session_keeper::on_connected(std::uint64_t) noexcept {
 void session_keeper::on_disconnected() noexcept {
     suspended_since_ = env().now();
     recovery_.reset();
+    set_server({});
     set_state(client_state::suspended);
     lease().on_suspended();
     sweeper().on_suspended();
@@ -87,6 +89,7 @@ void session_keeper::on_session_ended(error_code why) noexcept {
 void session_keeper::next_epoch() {
     dismiss_scout();
     no_session();
+    set_server({});
     set_state(client_state::expired);
     lease().end();
     dispatcher().end_session();
@@ -109,6 +112,7 @@ void session_keeper::close(error_code why) {
     dismiss_scout();
     begin_close(why);
     no_session();
+    set_server({});
     set_state(client_state::closed);
     lease().end();
     dispatcher().close();

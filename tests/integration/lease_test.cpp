@@ -80,6 +80,28 @@ CO_TEST("a guard is valid for more than half of the session timeout ahead, all t
     CHECK(left[left.size() / 2] > timeout / 2); // a busy machine answers late now and then
 }
 
+CO_TEST("a client says how long its lease lasts, which server answers, and since when") {
+    scene s(executor, leased(6s));
+    CHECK(s.zk.lease_remaining() == 0s);
+    CHECK(s.zk.last_answer() == boot_clock::time_point());
+    CHECK(s.zk.server().empty());
+    const auto begin = boot_clock::now();
+    const guard g = co_await s.lock.lock();
+    const auto remaining = s.zk.lease_remaining();
+    CHECK(remaining > 0s);
+    CHECK(remaining >= g.valid_until() - boot_clock::now());
+    CHECK(s.zk.last_answer() >= begin);
+    CHECK(s.zk.last_answer() <= boot_clock::now());
+    CHECK(s.zk.server() == s.proxy.address());
+    s.proxy.refuse(true);
+    s.proxy.cut_all(cut::rst);
+    co_await eventually([&] { return s.zk.state() == client_state::suspended; });
+    CHECK(s.zk.server().empty());
+    CHECK(s.zk.lease_remaining() <= remaining); // it goes on, as the hold does
+    co_await s.zk.close();
+    CHECK(s.zk.lease_remaining() == 0s);
+}
+
 CO_TEST("after an idle time the first lock is granted at once, and is valid") {
     scene s(executor, leased(2s));
     co_await s.zk.connect();
