@@ -191,15 +191,16 @@ public:
     /// granted: calls that wait complete with `errc::draining` at once, and later ones too, but for
     /// those by which the owner of a recursive lock takes it once more. Operations on nodes go on.
     /// When every guard is unlocked or destroyed, and every unlock() has completed, or when `limit`
-    /// has passed, the client closes as close() does. A guard that is lost counts until then, too:
-    /// its work may go on. (The work of election::lead is not told: cancel lead(), or let the limit
-    /// end it.)
+    /// has passed, the client closes as close() does. What counts as a guard: one that is lost,
+    /// too, because its work may go on; a ticket whose lock is granted; and what a lock_all() has
+    /// that waits for another client's lock, and fails then. (The work of election::lead is not
+    /// told: cancel lead(), or let the limit end it.)
     ///
     /// Completion signature: `void(error_code)`, once the client is closed.
     ///
-    /// Errors: `errc::lock_lost` when the limit has passed, or the client was closed otherwise,
-    /// while somebody had a guard: its hold has ended with `errc::closed`. Of several calls the
-    /// earliest limit counts.
+    /// Errors: `errc::lock_lost` when the limit has passed, or the client is closed otherwise, or
+    /// was before, while somebody had a guard, or waited for an unlock(). Those end with
+    /// `errc::closed`. Of several calls the earliest limit counts.
     ///
     /// Cancellation safety: total and terminal; ends the wait, not the draining.
     ///

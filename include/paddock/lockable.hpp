@@ -59,7 +59,8 @@ public:
     ///
     /// Completion signature: `void(error_code, guard)`.
     ///
-    /// Errors: those that the class lists; `errc::closed`; `errc::auth_failed`.
+    /// Errors: those that the class lists; `errc::closed`; `errc::draining` (client::drain);
+    /// `errc::auth_failed`.
     ///
     /// Cancellation safety: total and terminal. The operation completes with
     /// `asio::error::operation_aborted` at once, and the client removes in the background what it

@@ -83,8 +83,8 @@ public:
     /// when the counter node contains no counter); `errc::sequence_exhausted`;
     /// `errc::session_expired` if semaphore_options::on_expiry says so; `errc::over_budget` if
     /// semaphore_options::on_over_budget says so, and for more permits than a client can ever hold;
-    /// `errc::closed`; `errc::auth_failed`; `errc::bad_argument` while this client uses a lock of
-    /// another kind at the path.
+    /// `errc::closed`; `errc::draining`; `errc::auth_failed`; `errc::bad_argument` while this
+    /// client uses a lock of another kind at the path.
     ///
     /// Cancellation safety: as lockable::lock().
     ///

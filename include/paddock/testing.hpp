@@ -30,9 +30,12 @@ class hand;
 /// The guard is valid until the test says lose(), or the guard is unlocked or destroyed. Its
 /// operations do what they do with an ensemble that answers at once: unlock() completes, verify()
 /// succeeds as long as the hold lasts, and transaction() only remembers its steps, see steps().
-/// What ends with the ensemble's clock, the lease, does not end here.
+/// What ends with the ensemble's clock, the lease, does not end here, nor with the execution
+/// context. A transaction's steps are not checked, and downgrade() is refused.
 ///
-/// Lifetime: destroy it before or after the guard, and before or after the execution context.
+/// Lifetime: destroy it before or after the guard, and before or after the execution context. Of a
+/// hand that was moved from, the guard is empty, nothing was seen, and the rest throws
+/// `bad_argument_error`.
 ///
 /// Thread safety: any thread may call any method but get(), whose guard is one object.
 class [[gnu::visibility("default")]] guard_in_hand {

@@ -57,7 +57,6 @@ void client_base::take(releasable* newest) noexcept {
 
 void client_base::end_holds() noexcept {
     deadlines_.clear();
-    draining_.close();
     losses_.close();
     take(pending_releases_.exchange(&releases_ended));
     if (wakeup_) wakeup_->stop();

@@ -79,6 +79,11 @@ public:
     error_code close_reason() const noexcept { return close_reason_; }
     /// Completes all operations with `why`, and tells the servers.
     virtual void close(error_code why) = 0;
+    /// The same for the program: the guards that it has destroyed before are released first.
+    void close_after_releases() {
+        run_pending_releases();
+        close(errc::closed);
+    }
     /// Calls back when the client has told the servers of its end, or does not wait for that any
     /// more.
     void when_ended(unique_function<void()> done);
@@ -98,7 +103,10 @@ protected:
     /// As prepare_releases(), with another way to call run_pending_releases().
     void prepare_releases(std::unique_ptr<wakeup> by) { wakeup_ = std::move(by); }
     /// The first step of close().
-    void begin_close(error_code why) noexcept { close_reason_ = why; }
+    void begin_close(error_code why) noexcept {
+        close_reason_ = why;
+        draining_.close();
+    }
     /// Once nothing can be granted any more, and the operations know why.
     void end_holds() noexcept;
     /// Once the servers know.

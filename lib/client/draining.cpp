@@ -16,8 +16,8 @@ void draining::release_ends() {
     look();
 }
 
-void draining::begin(boot_clock::time_point until, unique_function<void(bool all)> done) {
-    begun_ = true;
+void draining::begin(boot_clock::time_point until, unique_function<void()> done) {
+    begun_.store(true, std::memory_order_release);
     done_.push_back(std::move(done));
     while (!callers_.empty()) {
         auto& one = callers_.front();
@@ -31,7 +31,8 @@ void draining::begin(boot_clock::time_point until, unique_function<void(bool all
     timer_->arm(until_, [this] { finish(); });
 }
 
-void draining::close() {
+void draining::close() noexcept {
+    closed_ = empty();
     finish();
     callers_.clear();
     holders_.clear();
@@ -40,9 +41,9 @@ void draining::close() {
 void draining::finish() {
     timer_.reset();
     if (done_.empty()) return;
-    env_.post([all = empty(), done = std::exchange(done_, {})]() mutable {
+    env_.post([done = std::exchange(done_, {})]() mutable {
         for (auto& one : done)
-            one(all);
+            one();
     });
 }
 

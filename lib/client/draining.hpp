@@ -5,7 +5,9 @@
 
 #include <boost/intrusive/list.hpp>
 
+#include <atomic>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace paddock::detail {
@@ -45,13 +47,15 @@ public:
     void release_begins() noexcept { ++releases_; }
     void release_ends();
 
-    /// No caller is admitted any more.
-    bool begun() const noexcept { return begun_; }
-    /// Calls back, not from within, when nobody holds a lock any more (true), or the time has come,
-    /// or the client closes, and somebody does.
-    void begin(boot_clock::time_point until, unique_function<void(bool all)> done);
+    /// No caller is admitted any more. Any thread.
+    bool begun() const noexcept { return begun_.load(std::memory_order_acquire); }
+    /// Whether nobody holds a lock; after close(), whether nobody did then.
+    bool nobody_holds() const noexcept { return closed_ ? *closed_ : empty(); }
+    /// Calls back, not from within, when nobody holds a lock any more, or the time has come, or the
+    /// client closes.
+    void begin(boot_clock::time_point until, unique_function<void()> done);
     /// The client closes.
-    void close();
+    void close() noexcept;
 
 private:
     bool empty() const noexcept { return holders_.empty() && releases_ == 0; }
@@ -69,10 +73,11 @@ private:
     list<caller> callers_;
     list<holder> holders_;
     int releases_ = 0;
-    bool begun_ = false;
+    std::atomic<bool> begun_ = false;
+    std::optional<bool> closed_; ///< and whether nobody held a lock
     boot_clock::time_point until_ = boot_clock::time_point::max();
     std::unique_ptr<timer> timer_;
-    std::vector<unique_function<void(bool)>> done_;
+    std::vector<unique_function<void()>> done_;
 };
 
 } // namespace paddock::detail

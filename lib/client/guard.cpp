@@ -12,7 +12,7 @@ guard::guard(hold_ptr hold) noexcept : hold_(std::move(hold)) {}
 
 guard::~guard() {
     if (!hold_) return;
-    auto* const client = hold_->client().get();
+    const auto client = hold_->client(); // another thread may destroy the hold at once
     client->release_later(std::move(hold_));
 }
 
@@ -85,7 +85,7 @@ void guard::start_unlock(detail::handler<void(error_code)> h, guard whole) {
         const bool was_lost = held->ended() || !held->valid();
         const bool lease_alive = held->lease_alive();
         call->client()->draining().release_begins();
-        held->release();
+        held->give_up();
         const auto finish = [call](error_code why) {
             call->complete(why);
             call->client()->draining().release_ends();

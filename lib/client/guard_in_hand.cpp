@@ -78,6 +78,7 @@ public:
     std::weak_ptr<paddock::detail::hold> held;
     mutable std::mutex mutex;
     std::vector<operation> steps; ///< under the mutex
+    error_code loss;              ///< likewise: of lose()
 };
 
 namespace {
@@ -121,8 +122,11 @@ public:
     }
 
 private:
-    /// lose() has ended the lease first.
-    error_code first_reason(error_code why) const noexcept override { return why; }
+    /// lose() has ended the lease first, whose end is no reason of its own.
+    error_code first_reason(error_code why) const noexcept override {
+        const std::lock_guard lock(hand_->mutex);
+        return why == errc::lease_lapsed ? hand_->loss : why;
+    }
 
     const std::shared_ptr<hand> hand_;
     const std::string path_;
@@ -148,19 +152,26 @@ guard_in_hand& guard_in_hand::operator=(guard_in_hand&&) noexcept = default;
 
 void guard_in_hand::lose(error_code why) {
     if (!why || why == errc::released) throw bad_argument("why", "is no loss");
+    if (!hand_) throw bad_argument("guard_in_hand", "was moved from");
+    {
+        const std::lock_guard lock(hand_->mutex);
+        if (!hand_->loss) hand_->loss = why;
+    }
     hand_->term->end();
     const auto held = hand_->held.lock();
     if (held) held->client()->post([held, why] { held->end(why); });
 }
 
 void guard_in_hand::request_revoke() {
+    if (!hand_) throw bad_argument("guard_in_hand", "was moved from");
     const auto held = hand_->held.lock();
     if (held) held->client()->post([held] { held->request_revoke(); });
 }
 
-bool guard_in_hand::release_seen() const noexcept { return hand_->released; }
+bool guard_in_hand::release_seen() const noexcept { return hand_ && hand_->released; }
 
 std::vector<operation> guard_in_hand::steps() const {
+    if (!hand_) return {};
     const std::lock_guard lock(hand_->mutex);
     return hand_->steps;
 }

@@ -60,6 +60,10 @@ void hold::release() {
     if (std::exchange(released_, true)) return;
     if (ends_at_ != no_end && !client_->closed()) client_->deadlines().remove(deadline_);
     resource_->release();
+}
+
+void hold::give_up() {
+    release();
     client_->draining().remove(*this);
 }
 

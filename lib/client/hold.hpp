@@ -80,9 +80,11 @@ public:
     void end(error_code why);
     /// Ends the hold and releases the resource.
     void release();
+    /// The same, of a guard that is there no more.
+    void give_up();
     /// As held_resource::when_deleted().
     void when_deleted(unique_function<void(error_code)> deleted);
-    void release_on_strand() override { release(); }
+    void release_on_strand() override { give_up(); }
     /// See hold_deadlines.
     void on_deadline();
 

@@ -40,7 +40,7 @@ client& client::operator=(client&& other) noexcept {
 }
 
 client::~client() {
-    if (core_) core_->post([core = core_] { core->close(errc::closed); });
+    if (core_) core_->post([core = core_] { core->close_after_releases(); });
 }
 
 client_state client::state() const noexcept {
@@ -68,7 +68,7 @@ void client::set_servers(std::string_view servers) {
 }
 
 void client::start_close(detail::handler<void(error_code)> h, core_ptr core) {
-    core->post([core] { core->close(errc::closed); });
+    core->post([core] { core->close_after_releases(); });
     const auto call = detail::make_pending_call(core, std::move(h));
     call->start([core, call] { core->when_ended([call] { call->complete({}); }); });
 }

@@ -261,3 +261,77 @@ CO_TEST("lead() ends when its client is drained, and its work is over") {
     co_await eventually([&] { return led->has_value(); });
     CHECK(**led == condition::closed);
 }
+
+CO_TEST("a ticket that is asked for while its client is drained is refused") {
+    scene s(executor);
+    const semaphore pool(s.zk, s.path + "/pool", 1);
+    const auto a = ask(s.lock);
+    co_await granted(a);
+    const auto ends = drain(s.zk, 1h);
+    co_await turned_away(ask(s.lock));
+    const auto late = start<ticket>([&](auto token) { s.lock.enqueue(std::move(token)); });
+    const auto later = start<ticket>([&](auto token) { pool.enqueue(std::move(token)); });
+    for (const auto& one : {late, later}) {
+        co_await finished(one);
+        CHECK(one->error == errc::draining);
+    }
+    co_await held(a).unlock();
+    co_await finished(ends);
+    CHECK_FALSE(ends->error);
+}
+
+CO_TEST("a guard counts until it is destroyed, also after the grace of its hold") {
+    scene s(executor, {}, {.hold_limit = {50ms, 50ms}});
+    const auto a = ask(s.lock);
+    co_await granted(a);
+    const auto ends = drain(s.zk, 1h);
+    co_await s.until_queue(0); // released after the grace
+    co_await s.zk.exists("/");
+    CHECK_FALSE(ends->done());
+    held(a) = guard();
+    co_await finished(ends);
+    CHECK_FALSE(ends->error);
+}
+
+CO_TEST("a guard that was destroyed before the close was held by nobody then") {
+    scene s(executor);
+    const auto a = ask(s.lock);
+    co_await granted(a);
+    const auto ends = drain(s.zk, 1h);
+    co_await turned_away(ask(s.lock));
+    held(a) = guard();
+    co_await s.zk.close();
+    co_await finished(ends);
+    CHECK_FALSE(ends->error);
+}
+
+CO_TEST("drain() of a client that is closed says whether somebody had a guard then") {
+    scene s(executor);
+    const auto a = ask(s.lock);
+    co_await granted(a);
+    co_await s.zk.close();
+    for (int n = 0; n < 2; ++n) {
+        const auto ends = drain(s.zk, 1h);
+        co_await finished(ends);
+        CHECK(ends->error == errc::lock_lost);
+    }
+}
+
+CO_TEST("lock_all() over two clients grants nothing once one of them is drained") {
+    scene s(executor);
+    client other(executor, s.proxy.address());
+    const std::vector<mutex> all{mutex(s.zk, s.path + "/a"), mutex(other, s.path + "/b"),
+                                 mutex(s.zk, s.path + "/c")};
+    s.direct.make_path(s.path + "/c");
+    const auto first = queue_up(s.direct, s.path + "/c");
+    const auto set = start<guard_set>([&](auto token) { lock_all(all, std::move(token)); });
+    co_await eventually([&] { return queue_at(s.direct, s.path + "/c").size() == 2; });
+    const auto ends = drain(other, 1h);
+    co_await other.exists("/");
+    CHECK_FALSE(ends->done());
+    s.direct.remove(first);
+    co_await finished(set);
+    CHECK(set->error == errc::draining);
+    co_await finished(ends);
+    CHECK_FALSE(ends->error);
+}

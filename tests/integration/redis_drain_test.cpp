@@ -51,3 +51,15 @@ CO_TEST("the owner of a lock on Redis takes it again while its client is drained
     co_await finished(ends);
     CHECK_FALSE(ends->error);
 }
+
+CO_TEST("drain() tells when a client of Redis is closed while somebody has a guard") {
+    redis_scene s(executor);
+    const auto a = start<guard>([&](auto token) { s.lock.lock(std::move(token)); });
+    co_await granted(a);
+    const auto ends = start<>([&](auto token) { s.client.drain(1h, std::move(token)); });
+    const auto late = start<guard>([&](auto token) { s.lock.lock(std::move(token)); });
+    co_await finished(late);
+    co_await s.client.close();
+    co_await finished(ends);
+    CHECK(ends->error == errc::lock_lost);
+}

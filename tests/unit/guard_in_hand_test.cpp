@@ -4,6 +4,7 @@
 
 #include <paddock/testing.hpp>
 
+#include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <doctest/doctest.h>
@@ -109,6 +110,28 @@ CO_TEST("a test sees the release of a guard in hand, by unlock() or by the destr
         CHECK_FALSE(hand.release_seen());
     }
     co_await eventually([&] { return hand.release_seen(); });
+}
+
+CO_TEST("a guard in hand that is released and then lost has one of the two reasons") {
+    guard_in_hand hand(executor);
+    error_code reason;
+    hand.get().lost([&](error_code, error_code why) { reason = why; });
+    co_await asio::post(executor, asio::use_awaitable);
+    hand.get().unlock([](error_code) {});
+    hand.lose(errc::revoked);
+    co_await eventually([&] { return reason.failed(); });
+    CHECK(reason == errc::revoked);
+}
+
+TEST_CASE("a guard in hand that was moved from says so") {
+    asio::io_context io;
+    guard_in_hand hand(io.get_executor());
+    const auto other = std::move(hand);
+    CHECK_FALSE(hand.release_seen());
+    CHECK(hand.steps().empty());
+    CHECK_THROWS_AS(hand.lose(), bad_argument_error);
+    CHECK_THROWS_AS(hand.request_revoke(), bad_argument_error);
+    CHECK_FALSE(hand.get());
 }
 
 TEST_CASE("a guard in hand keeps no event loop running") {

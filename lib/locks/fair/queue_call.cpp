@@ -17,7 +17,7 @@ void queue_call::enter(const fair_lock& lock) {
 void queue_call::complete(error_code why, guard granted) {
     const auto by = std::exchange(follower_, {});
     if (!by) return node_call::complete(why, std::move(granted));
-    queue_->observe(false);
+    if (queue_) queue_->observe(false); // else it was refused before it joined
     if (why == zk_errc::no_auth) tell_missing_rights();
     by->completed(why, std::move(granted));
 }

@@ -100,6 +100,8 @@ void lock_all_call::on_timeout() {
 }
 
 void lock_all_call::deliver() {
+    for (const auto& one : plan_->clients)
+        if (one->draining().begun()) return abandon(errc::draining);
     const auto ended = std::find_if_not(guards_.begin(), guards_.end(),
                                         [](const guard& one) { return one.valid(); });
     if (ended == guards_.end())

@@ -109,7 +109,7 @@ client& client::operator=(client&& other) noexcept {
 }
 
 client::~client() {
-    if (core_) core_->post([core = core_] { core->close(errc::closed); });
+    if (core_) core_->post([core = core_] { core->close_after_releases(); });
 }
 
 client::executor_type client::get_executor() const noexcept {
@@ -126,7 +126,7 @@ void client::start_connect_for(paddock::detail::handler<void(error_code)> h, cor
 }
 
 void client::start_close(paddock::detail::handler<void(error_code)> h, core_ptr core) {
-    core->post([core] { core->close(errc::closed); });
+    core->post([core] { core->close_after_releases(); });
     const auto call = paddock::detail::make_pending_call(core, std::move(h));
     call->start([core, call] { core->when_ended([call] { call->complete({}); }); });
 }

@@ -291,6 +291,11 @@ std::shared_ptr<lock_line> core::line_of(const std::string& name) {
     return found;
 }
 
+std::shared_ptr<lock_line> core::known_line_of(const std::string& name) const {
+    const auto found = lines_.find(name);
+    return found == lines_.end() ? nullptr : found->second;
+}
+
 void core::forget(const lock_line& one, const std::string& name) {
     const auto found = lines_.find(name);
     if (found != lines_.end() && found->second.get() == &one) lines_.erase(found);

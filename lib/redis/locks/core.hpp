@@ -92,6 +92,8 @@ public:
 
     /// The line of the lock with this name; forget() ends it, and no other line of this name.
     std::shared_ptr<lock_line> line_of(const std::string& name);
+    /// Null if there is none.
+    std::shared_ptr<lock_line> known_line_of(const std::string& name) const;
     void forget(const lock_line& one, const std::string& name);
     /// A waiter hears of the lock's releases.
     void listen(const rules::lock_keys& keys);

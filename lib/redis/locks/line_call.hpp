@@ -50,7 +50,8 @@ private:
         line_->join(std::static_pointer_cast<line_call>(shared_from_this()));
     }
     bool admitted_while_draining() const override {
-        return terms_.by && client()->line_of(terms_.name)->held_by(*terms_.by);
+        const auto line = client()->known_line_of(terms_.name);
+        return line && terms_.by && line->held_by(*terms_.by);
     }
     void abandoned() override {
         if (line_) line_->leave(*this);
