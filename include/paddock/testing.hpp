@@ -19,6 +19,8 @@ namespace detail {
 class hand;
 }
 
+class [[gnu::visibility("default")]] guard_in_hand;
+
 /// A guard without an ensemble, for the unit test of a function that takes one:
 ///
 ///     asio::io_context io;
@@ -38,7 +40,7 @@ class hand;
 /// `bad_argument_error`.
 ///
 /// Thread safety: any thread may call any method but get(), whose guard is one object.
-class [[gnu::visibility("default")]] guard_in_hand {
+class guard_in_hand {
 public:
     /// Operations complete on this executor, by default. `path` is what guard::path() returns: the
     /// path of the lock's node. A token of zero is that of a shared hold, or of permits.
@@ -48,7 +50,7 @@ public:
                            std::string path = "/lock/lock-0000000000",
                            paddock::fencing_token token = {1, 0});
     ~guard_in_hand();
-    guard_in_hand(guard_in_hand &&) noexcept;
+    guard_in_hand(guard_in_hand&&) noexcept;
     guard_in_hand& operator=(guard_in_hand&&) noexcept;
 
     /// The guard, for a function that takes a reference; for one that takes it by value,

@@ -38,7 +38,7 @@ def fault(name, public):
         return "belongs to Boost.JSON"
     if "::" not in name and "operator" not in name:
         return "belongs to a C library"
-    if ours := re.match(r"paddock::(?:detail::|redis::)?(\w+)", name):
+    if ours := re.match(r"paddock::(?:detail::|redis::|testing::)?(\w+)", name):
         return None if ours[1] in public else "is not marked in a public header"
     if re.search(r"paddock::(redis::)?(detail|native|rules)", name):
         return "is made of what is inside"
@@ -53,7 +53,7 @@ def main():
     if not {"client", "guard", "paddock_category"} <= public:
         problems.append("the marks in the public headers were not found")
     for name in sorted(public):
-        if not any(re.match(rf"paddock::(detail::|redis::)?{name}\b", symbol) for _, symbol in symbols):
+        if not any(re.match(rf"paddock::(detail::|redis::|testing::)?{name}\b", symbol) for _, symbol in symbols):
             problems.append(f"{name} is marked in a public header, but not exported")
     if not any("boost::asio::detail::call_stack<" in name and kind in "uVWB" for kind, name in symbols):
         problems.append("Asio's call stack is not shared with the program")
