@@ -1,6 +1,5 @@
 #include "client/draining.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace paddock::detail {

@@ -31,7 +31,7 @@ public:
         friend draining;
         hook place_;
     };
-    /// A hold that is not released.
+    /// A hold whose guard is there.
     class holder {
         friend draining;
         hook place_;

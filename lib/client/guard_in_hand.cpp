@@ -73,6 +73,11 @@ public:
     void release() override { released = true; }
     void when_deleted(unique_function<void(error_code)> deleted) override { deleted({}); }
 
+    void remember(const std::vector<operation>& more) {
+        const std::lock_guard lock(mutex);
+        steps.insert(steps.end(), more.begin(), more.end());
+    }
+
     const std::shared_ptr<lease_term> term;
     std::atomic<bool> released = false;
     std::weak_ptr<paddock::detail::hold> held;
@@ -112,11 +117,9 @@ public:
         call->start([self = shared_from_this(), this, call, steps = std::move(steps)] {
             if (!valid()) return call->fail(errc::lock_lost);
             std::vector<operation_result> results;
-            const std::lock_guard lock(hand_->mutex);
-            for (const auto& step : steps) {
+            for (const auto& step : steps)
                 results.push_back(done(step));
-                hand_->steps.push_back(step);
-            }
+            hand_->remember(steps);
             call->complete({}, std::move(results));
         });
     }
