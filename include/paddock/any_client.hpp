@@ -6,6 +6,8 @@
 #include <paddock/detail/time_limit.hpp>
 #include <paddock/error.hpp>
 #include <paddock/log.hpp>
+#include <paddock/observer.hpp>
+#include <paddock/statistics.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 
@@ -38,6 +40,10 @@ public:
     virtual void close(handler done) = 0;
     /// As client::drain(); a system that does not override it closes at once.
     virtual void drain(std::chrono::nanoseconds limit, handler done);
+    /// As client::statistics(); empty if a system does not override it.
+    virtual client_statistics statistics() const;
+    /// As client::health(); a system that does not override it is always ready.
+    virtual client_health health() const;
 };
 
 /// The options that all systems have in common, and those of one that code for any system may have
@@ -52,6 +58,8 @@ struct any_client_options {
     bool create_root = false;
     /// As client_options::log.
     log_function log{};
+    /// As client_options::observer.
+    std::shared_ptr<paddock::observer> observer{};
 };
 
 /// Makes the system that a URL names; throws `system_error` with `errc::bad_argument` for a URL
@@ -112,6 +120,15 @@ public:
     ///
     /// Errors: as mutex().
     any_lock_family lock_family(std::string_view name) const;
+
+    /// As client::statistics().
+    ///
+    /// Errors: throws `system_error` with `errc::bad_argument` for a client that was moved from.
+    client_statistics statistics() const;
+    /// As client::health().
+    ///
+    /// Errors: as statistics().
+    client_health health() const;
 
     /// Waits until the client is connected.
     ///

@@ -8,6 +8,7 @@
 #include <paddock/error.hpp>
 #include <paddock/node_operations.hpp>
 #include <paddock/options.hpp>
+#include <paddock/statistics.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 
@@ -115,6 +116,14 @@ public:
     boot_clock::time_point last_answer() const noexcept;
     /// The address and port of the connected server; empty while there is none.
     std::string server() const;
+
+    /// What the client's locks have done so far, and do now: a copy, which never waits for the
+    /// client's strand. Up to a megabyte with the most groups of locks; see client_statistics.
+    client_statistics statistics() const;
+    /// For a supervisor's questions: must the program be restarted, and may it take work? A standby
+    /// is ready, too. Call it every few seconds: each call gives the event loop a task, and a later
+    /// one tells whether that has run.
+    client_health health() const;
 
     /// Waits until the client is connected. An ensemble that the client cannot reach, or a name
     /// that it cannot resolve, is not an error: see connect_for() and client_options::log. It tries

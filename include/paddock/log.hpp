@@ -25,7 +25,7 @@ enum class log_level {
 /// `foreign_key`), create or correct the root (`no_root`), configure a Redis server
 /// (`unsuitable_server`), find out what else was lost (`data_lost`), move to another path
 /// (`sequence_exhausted`), or mend the program (`self_wait`, `work_failed`, `loop_stalled`,
-/// `two_kinds_of_lock`).
+/// `two_kinds_of_lock`, `observer_failed`).
 enum class log_code : int {
     unresolved_name = 1,    ///< warning: a server's name cannot be resolved
     unreachable = 2,        ///< warning: no server answers, or each refuses the session
@@ -51,6 +51,7 @@ enum class log_code : int {
     new_server = 22,        ///< warning: a new Redis server grants no lock yet
     data_lost = 23,         ///< error: the session has ended because its servers lost their data
     over_budget = 24,       ///< warning: a lock waits for room in client_budgets
+    observer_failed = 25,   ///< error: client_options::observer has thrown an exception
 };
 
 /// `info`, `warning`, `error`.

@@ -6,11 +6,14 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace paddock {
+
+class observer;
 
 /// Credentials for ZooKeeper's digest scheme. The client sends them again on every connection.
 struct digest_credentials {
@@ -127,6 +130,8 @@ struct client_options {
     /// Without a function the lines go to std::clog: `paddock: `, the text, the code in brackets.
     /// That is the only write of this library that may block.
     log_function log{};
+    /// Hears what the client's locks do, for metrics and traces: see paddock/observer.hpp.
+    std::shared_ptr<paddock::observer> observer{};
 };
 
 /// The action of a waiting `lock()` when its session expires.
@@ -179,6 +184,9 @@ struct mutex_options {
     /// Text that other contenders see of this one, besides host, process and time. Valid UTF-8, at
     /// most 16 KiB.
     std::string label{};
+    /// The name under which client::statistics() counts the lock, instead of its path: for locks
+    /// with many names that serve one purpose. UTF-8, at most 512 bytes.
+    std::string group{};
     /// The client creates missing parents as containers, which ZooKeeper deletes when they are
     /// empty; with `true` it creates persistent nodes. kazoo (2.8) creates the parents of a lock
     /// only once and fails when they are deleted, so fleets with kazoo need `true`.
@@ -239,6 +247,7 @@ struct mutex_options {
 struct shared_mutex_options {
     paddock::acl acl = open_acl();
     std::string label{};
+    std::string group{};
     bool persistent_parents = false;
     bool sync_first = false;
     bool revocable = false;
@@ -252,6 +261,7 @@ struct election_options {
     /// Text that others see of this participant: the data of its node, which Curator's LeaderLatch
     /// calls id. Valid UTF-8, at most 16 KiB.
     std::string id{};
+    std::string group{}; ///< as mutex_options::group
     paddock::acl acl = open_acl();
     bool persistent_parents = false;
     paddock::on_expiry on_expiry = paddock::on_expiry::requeue;
@@ -271,6 +281,7 @@ struct semaphore_options {
     paddock::acl acl = open_acl();
     /// As mutex_options::label.
     std::string label{};
+    std::string group{}; ///< as mutex_options::group
     bool persistent_parents = false;
     bool sync_first = false; ///< for the `try_acquire` forms
     paddock::on_expiry on_expiry = paddock::on_expiry::requeue;
@@ -286,6 +297,8 @@ struct simple_mutex_options {
     /// Text that others see of the holder, besides host, process and time. Valid UTF-8, at most
     /// 16 KiB.
     std::string label{};
+    /// As mutex_options::group.
+    std::string group{};
     /// As mutex_options::persistent_parents.
     bool persistent_parents = false;
     /// As mutex_options::sync_first.

@@ -19,6 +19,7 @@
 #include <paddock/log.hpp>
 #include <paddock/mutex.hpp>
 #include <paddock/node_operations.hpp>
+#include <paddock/observer.hpp>
 #include <paddock/options.hpp>
 #include <paddock/recursive_mutex.hpp>
 #include <paddock/recursive_shared_mutex.hpp>
@@ -26,6 +27,7 @@
 #include <paddock/shared_lock_family.hpp>
 #include <paddock/shared_mutex.hpp>
 #include <paddock/simple_mutex.hpp>
+#include <paddock/statistics.hpp>
 #include <paddock/ticket.hpp>
 #include <paddock/version.hpp>
 #include <paddock/watch.hpp>

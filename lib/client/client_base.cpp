@@ -1,5 +1,7 @@
 #include "client/client_base.hpp"
 
+#include "support/log.hpp"
+
 namespace paddock::detail {
 
 namespace {
@@ -10,13 +12,14 @@ struct releases_ended_mark final : releasable {
 } // namespace
 
 client_base::client_base(asio::any_io_executor io, std::unique_ptr<environment> env,
-                         lease_term::clock now, log_function log)
+                         lease_term::clock now, log_function log, std::shared_ptr<observer> seen_by)
     : io_(std::move(io))
     , env_(std::move(env))
     , clock_(now)
     , deadlines_(*env_)
     , draining_(*env_)
-    , log_(std::move(log))
+    , observers_(std::move(seen_by), std::move(log))
+    , log_(observers_)
     , losses_(*env_, log_) {}
 
 void client_base::prepare_releases() {
@@ -75,13 +78,33 @@ void client_base::end() {
         done();
 }
 
+client_statistics client_base::common_statistics() const {
+    client_statistics all;
+    all.locks = series_.copy();
+    observers_.copy_to(all);
+    return all;
+}
+
+client_health client_base::health() {
+    if (refused_.load(std::memory_order_acquire))
+        return {.alive = false, .reason = "closed: the servers refuse the credentials"};
+    if (closed_.load(std::memory_order_acquire)) return {.reason = "closed"};
+    const auto late = probe_.look(clock_(), [this](auto task) { post(std::move(task)); });
+    if (late > patience())
+        return {.alive = false, .reason = "the event loop has not run for " + in_words(late)};
+    if (draining_.begun()) return {.reason = "draining: no more locks are granted"};
+    return readiness();
+}
+
 void client_base::after_fork() noexcept {
     env_->after_fork();
+    observers_.dismiss();
     losses_.drop();
     close(errc::closed);
 }
 
 void client_base::shutdown() noexcept {
+    observers_.dismiss();
     losses_.drop();
     close(errc::closed);
     drop_connections();

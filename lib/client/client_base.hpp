@@ -5,10 +5,15 @@
 #include "client/lease_term.hpp"
 #include "client/loss_log.hpp"
 #include "client/trouble_log.hpp"
+#include "observation/loop_probe.hpp"
+#include "observation/observers.hpp"
+#include "observation/series_table.hpp"
 #include "support/environment.hpp"
 #include "support/function.hpp"
 
 #include <paddock/error.hpp>
+#include <paddock/observer.hpp>
+#include <paddock/statistics.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 
@@ -41,7 +46,7 @@ private:
 class client_base {
 public:
     client_base(asio::any_io_executor io, std::unique_ptr<environment> env, lease_term::clock now,
-                log_function log);
+                log_function log, std::shared_ptr<observer> seen_by = {});
     virtual ~client_base() = default;
     client_base(const client_base&) = delete;
     client_base& operator=(const client_base&) = delete;
@@ -59,6 +64,11 @@ public:
     /// Calls release_on_strand() on the strand; after the end of the client it only destroys the
     /// object.
     void release_later(std::shared_ptr<releasable> what) noexcept;
+    /// The statistics of its locks.
+    series_table& series() noexcept { return series_; }
+    /// As client::statistics() and client::health().
+    virtual client_statistics statistics() const = 0;
+    client_health health();
 
     // Strand only.
     environment& env() noexcept { return *env_; }
@@ -72,6 +82,9 @@ public:
         return has_context() && log_.write(code, text, env_->now(), path);
     }
     loss_log& losses() noexcept { return losses_; }
+    class observers& observers() noexcept {
+        return observers_;
+    }
 
     /// Connects to the servers; no effect later.
     virtual void start() = 0;
@@ -105,6 +118,7 @@ protected:
     /// The first step of close().
     void begin_close(error_code why) noexcept {
         close_reason_ = why;
+        (why == errc::auth_failed ? refused_ : closed_).store(true, std::memory_order_release);
         draining_.close();
     }
     /// Once nothing can be granted any more, and the operations know why.
@@ -113,8 +127,14 @@ protected:
     void end();
     bool has_context() const noexcept { return env_ != nullptr; }
     trouble_log& log() noexcept { return log_; }
+    /// What all systems have of the statistics; any thread.
+    client_statistics common_statistics() const;
 
 private:
+    /// Whether a lock can be granted now, or waited for, and why; any thread.
+    virtual client_health readiness() const = 0;
+    /// After how long a loop that does not run is stuck, any thread.
+    virtual boot_clock::duration patience() const noexcept = 0;
     /// Destroys what uses the environment; part of shutdown(), after close().
     virtual void drop_connections() noexcept = 0;
     void take(releasable* newest) noexcept;
@@ -124,8 +144,13 @@ private:
     std::unique_ptr<environment> env_;
     lease_term::clock clock_;
     error_code close_reason_;
+    std::atomic<bool> closed_ = false;  ///< for other threads
+    std::atomic<bool> refused_ = false; ///< likewise: closed for errc::auth_failed
     hold_deadlines deadlines_;
     class draining draining_;
+    class observers observers_;
+    series_table series_;
+    loop_probe probe_;
     trouble_log log_;
     loss_log losses_;
 

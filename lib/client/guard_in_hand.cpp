@@ -34,6 +34,7 @@ public:
     }
 
     void start() override {}
+    client_statistics statistics() const override { return common_statistics(); }
     void close(error_code why) override {
         if (closed()) return;
         begin_close(why);
@@ -55,6 +56,8 @@ private:
     };
 
     void drop_connections() noexcept override {}
+    client_health readiness() const override { return {}; }
+    boot_clock::duration patience() const noexcept override { return {}; }
 };
 
 /// Longer than any test.
@@ -97,7 +100,9 @@ class hold_in_hand final : public paddock::detail::hold {
 public:
     hold_in_hand(std::shared_ptr<client_base> client, const std::shared_ptr<hand>& by,
                  std::string path, const fencing_token& token)
-        : hold(std::move(client), by->term, by, token), hand_(by), path_(std::move(path)) {}
+        : hold(std::move(client), by->term, by, nullptr, token)
+        , hand_(by)
+        , path_(std::move(path)) {}
 
     std::string_view path() const noexcept override { return path_; }
     std::string_view lock_path() const noexcept override {

@@ -5,14 +5,17 @@
 namespace paddock::detail {
 
 hold::hold(std::shared_ptr<client_base> client, std::shared_ptr<const lease_term> term,
-           std::shared_ptr<held_resource> resource, const fencing_token& token, bool can_downgrade)
+           std::shared_ptr<held_resource> resource, std::shared_ptr<const counted_lock> counted,
+           const fencing_token& token, bool can_downgrade)
     : client_(std::move(client))
     , term_(std::move(term))
     , resource_(std::move(resource))
+    , counted_(std::move(counted))
     , token_(token)
     , granted_at_(client_->env().now())
     , can_downgrade_(can_downgrade) {
     client_->draining().add(*this);
+    if (counted_) counted_->series.hold_begins();
 }
 
 void hold::limit(const hold_limit& limit, boot_clock::time_point since) {
@@ -38,7 +41,7 @@ void hold::end(error_code why) {
         stage_.store(stage::lapsing, std::memory_order_release);
     if (!first) return;
     on_end();
-    if (reason_ != errc::released && !client_->closed()) tell_loss();
+    tell_end();
     end_calls_.complete({}, reason_);
     for (auto* const calls : {&revoke_calls_, &downgrade_calls_})
         calls->complete(reason_);
@@ -48,10 +51,15 @@ void hold::end(error_code why) {
 }
 
 /// A stalled event loop learns of the end late.
-void hold::tell_loss() const {
+void hold::tell_end() const {
     const auto now = client_->env().now();
-    const auto kept = std::max(std::min(now, term_->last_until()), granted_at_); // by the servers
-    client_->losses().add(lock_path(), reason_, std::min(kept, ends_at_) - granted_at_, now - kept);
+    const bool released = reason_ == errc::released;
+    const auto kept = // by the servers
+        released ? now : std::max(std::min(now, term_->last_until()), granted_at_);
+    const auto held = std::min(kept, ends_at_) - granted_at_;
+    if (counted_) client_->observers().hold_ends(*counted_, lock_path(), held, reason_);
+    if (!released && !client_->closed())
+        client_->losses().add(lock_path(), reason_, held, now - kept);
 }
 
 void hold::release() {

@@ -4,6 +4,7 @@
 #include "client/hold_deadlines.hpp"
 #include "client/lease_term.hpp"
 #include "client/waiting_calls.hpp"
+#include "observation/lock_series.hpp"
 #include "support/function.hpp"
 
 #include <paddock/detail/initiate.hpp>
@@ -41,10 +42,11 @@ class hold : public releasable,
              public std::enable_shared_from_this<hold>,
              private draining::holder {
 public:
-    /// `term` is the time in which the servers certainly keep the resource.
+    /// `term` is the time in which the servers certainly keep the resource; `counted` is null for a
+    /// hold that no statistics have.
     hold(std::shared_ptr<client_base> client, std::shared_ptr<const lease_term> term,
-         std::shared_ptr<held_resource> resource, const fencing_token& token,
-         bool can_downgrade = false);
+         std::shared_ptr<held_resource> resource, std::shared_ptr<const counted_lock> counted,
+         const fencing_token& token, bool can_downgrade = false);
 
     // Any thread.
     bool valid() const noexcept {
@@ -73,6 +75,7 @@ public:
     bool can_downgrade() const noexcept { return can_downgrade_; }
     fencing_token token() const noexcept { return token_; }
     boot_clock::time_point granted_at() const noexcept { return granted_at_; }
+    const counted_lock* counted() const noexcept { return counted_.get(); }
     const std::shared_ptr<client_base>& client() const noexcept { return client_; }
 
     /// Ends the hold and completes the calls that wait for its end. The first reason counts. With
@@ -129,11 +132,12 @@ private:
     virtual error_code first_reason(error_code why) const noexcept {
         return why == errc::node_deleted && !term_->alive() ? errc::lease_lapsed : why;
     }
-    void tell_loss() const;
+    void tell_end() const;
 
     std::shared_ptr<client_base> client_;
     std::shared_ptr<const lease_term> term_;
     std::shared_ptr<held_resource> resource_;
+    std::shared_ptr<const counted_lock> counted_;
     bool released_ = false;
     fencing_token token_;
     boot_clock::time_point granted_at_;

@@ -2,13 +2,18 @@
 
 #include "client/call_kind.hpp"
 #include "client/pending_call.hpp"
+#include "observation/lock_series.hpp"
 
+#include <paddock/detail/access.hpp>
 #include <paddock/error.hpp>
+#include <paddock/guard.hpp>
 #include <paddock/options.hpp>
 
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace paddock::detail {
@@ -42,6 +47,7 @@ public:
     void finish(error_code why, Result result) {
         deadline_.reset();
         draining::remove(*this);
+        end_wait(why, result);
         this->complete(why, std::move(result));
     }
 
@@ -61,6 +67,7 @@ protected:
     /// As start(), on the strand of an open client.
     void begin(std::optional<std::chrono::nanoseconds> limit) {
         client()->run_pending_releases();
+        begin_wait();
         if (client()->draining().begun() && !admitted_while_draining()) return fail(errc::draining);
         client()->draining().add(*this);
         set_limit(limit);
@@ -77,6 +84,10 @@ protected:
 
     /// Called when the client is open and all earlier releases are done.
     virtual void join() = 0;
+    /// Of its lock, as the log has it; empty if calls of other locks are its parts.
+    virtual std::string_view lock_path() const = 0;
+    /// Its lock, as the statistics have it; null if calls of other locks are its parts.
+    virtual const counted_lock* counted() const noexcept = 0;
     /// Whether the caller holds the lock already, and takes it once more.
     virtual bool admitted_while_draining() const { return false; }
     /// Called when the time limit or a cancellation has completed the call.
@@ -97,7 +108,34 @@ private:
         if (limit && !immediate()) end_after(*limit);
     }
 
+    void begin_wait() {
+        const auto* const lock = counted();
+        if (!lock) return;
+        waits_since_ = client()->env().now();
+        client()->observers().wait_begins(*lock, lock_path());
+    }
+
+    void end_wait(error_code why, const Result& result) {
+        const auto since = std::exchange(waits_since_, no_wait);
+        if (since == no_wait) return;
+        const auto waited = client()->env().now() - since;
+        auto& all = client()->observers();
+        if constexpr (std::is_same_v<Result, guard>)
+            if (access::hold_of(result))
+                return all.granted(*counted(), lock_path(), waited, result.fencing_token());
+        all.not_granted(*counted(), lock_path(), waited, outcome_of(why), why);
+    }
+
+    wait_outcome outcome_of(error_code why) const noexcept {
+        if (!why) return immediate() ? wait_outcome::busy : wait_outcome::timeout;
+        return why == asio::error::operation_aborted ? wait_outcome::cancelled
+                                                     : wait_outcome::error;
+    }
+
+    static constexpr auto no_wait = boot_clock::time_point::min();
+
     kind kind_;
+    boot_clock::time_point waits_since_ = no_wait;
     std::unique_ptr<timer> deadline_;
 };
 

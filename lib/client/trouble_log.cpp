@@ -3,24 +3,11 @@
 #include "support/printable.hpp"
 
 #include <cstdint>
-#include <iostream>
 #include <string>
-#include <syncstream>
 
 namespace paddock::detail {
 
 namespace {
-
-/// Writes the line in one piece, whatever other threads write, and flushes it.
-void write_line(const log_record& line) noexcept {
-    try {
-        std::osyncstream(std::clog)
-            << "paddock: " + std::string(line.text) + " [" + std::string(name_of(line.code)) + "]\n"
-            << std::flush;
-    } catch (...) {
-        // There is no other place to report it.
-    }
-}
 
 std::string left_out_text(std::uint64_t lines) {
     if (lines == 0) return {};
@@ -42,12 +29,10 @@ bool trouble_log::write(log_code code, std::string_view text, boot_clock::time_p
     return true;
 }
 
-/// If the user's log throws, the text goes where it would go without one.
 void trouble_log::write_now(log_code code, std::string_view text, std::string_view path) noexcept {
     try {
         const auto line = printable(text), lock = printable(path);
-        const log_record record{level_of(code), code, line, lock};
-        if (!write_to_user(record)) write_line(record);
+        observers_.trouble({level_of(code), code, line, lock});
     } catch (const std::bad_alloc&) {
         // There is no memory for the line.
     }
@@ -65,16 +50,6 @@ void trouble_log::write_recovery(std::string_view text, rules::outage& over,
                                            left_out_text(was->left_out));
     } catch (const std::bad_alloc&) {
         // As above.
-    }
-}
-
-bool trouble_log::write_to_user(const log_record& line) noexcept {
-    if (!user_log_) return false;
-    try {
-        user_log_(line);
-        return true;
-    } catch (...) {
-        return false;
     }
 }
 

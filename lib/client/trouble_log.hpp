@@ -1,18 +1,18 @@
 #pragma once
 
+#include "observation/observers.hpp"
 #include "rules/log_limit.hpp"
 
 #include <paddock/log.hpp>
 
 #include <string_view>
-#include <utility>
 
 namespace paddock::detail {
 
-/// Writes lines to the user's log, or to std::clog if there is none. Strand only.
+/// Writes the lines of the log. Strand only.
 class trouble_log {
 public:
-    explicit trouble_log(log_function user_log) : user_log_(std::move(user_log)) {}
+    explicit trouble_log(observers& outside) : observers_(outside) {}
 
     /// Returns whether it was written: lines that come too often are left out, and counted by the
     /// next one. `path` is that of the lock, if the line is about one.
@@ -36,9 +36,7 @@ public:
     }
 
 private:
-    bool write_to_user(const log_record& line) noexcept;
-
-    log_function user_log_;
+    observers& observers_;
     rules::log_limit limit_;
 };
 

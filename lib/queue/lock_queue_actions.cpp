@@ -64,8 +64,8 @@ void lock_queue::carry_out(const rules::queue_act::list& a) {
     auto done = [self = shared_from_this()](int code, std::vector<std::string> names) {
         const auto result = rules::judge(rules::request_kind::list, code);
         for (const auto& orphan : rules::orphans(names, self->core_.claims()))
-            self->core_.sweeper().remove(self->path_of(orphan),
-                                         *rules::own_id(orphan, self->core_.claims()), 0);
+            self->core_.sweeper().remove_orphan(self->path_of(orphan),
+                                                *rules::own_id(orphan, self->core_.claims()));
         self->look_for_other_kinds(names);
         self->report(&rules::queue::listed, result, code, names);
     };

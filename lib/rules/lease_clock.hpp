@@ -33,6 +33,10 @@ struct lease_settings {
 /// silent do not all leave it at one moment. A larger part finds silence later.
 inline constexpr int part_of_patience_at_random = 4;
 
+/// A lease is late when so much of the timeout is left: less than a healthy one has, whatever
+/// `renew` is, and more than the longest margin.
+inline constexpr int late_part = 3;
+
 /// How long a leader that is cut off from its followers answers syncs: for longer than a tick.
 template <typename Duration>
 constexpr Duration sync_gap(Duration tick) noexcept {

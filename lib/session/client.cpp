@@ -60,6 +60,13 @@ boot_clock::time_point client::last_answer() const noexcept {
 }
 std::string client::server() const { return core_ ? core_->server() : std::string(); }
 
+client_statistics client::statistics() const {
+    return core_ ? core_->statistics() : client_statistics();
+}
+client_health client::health() const {
+    return core_ ? core_->health() : client_health{.reason = "closed"};
+}
+
 void client::set_servers(std::string_view servers) {
     if (!core_) return;
     core_->post([core = core_, all = detail::new_servers(servers, core_->root())]() mutable {

@@ -9,6 +9,7 @@
 #include "session/own_directories.hpp"
 #include "session/retry_pauses.hpp"
 #include "session/sweeper.hpp"
+#include "session/traffic.hpp"
 #include "session/watch_table.hpp"
 #include "session/young_holds.hpp"
 #include "support/budget.hpp"
@@ -69,6 +70,7 @@ public:
         const std::lock_guard lock(server_mutex_);
         return server_;
     }
+    client_statistics statistics() const override;
     const client_options& options() const noexcept { return options_; }
     const std::string& root() const noexcept { return root_; }
     /// That has made the client.
@@ -142,6 +144,7 @@ protected:
         const std::lock_guard lock(server_mutex_);
         server_ = std::move(which);
     }
+    void lost_connection() noexcept { ++disconnects_; }
     void no_session(); ///< it has ended, and there is no new one yet
     void set_state(client_state next);
     void drop_state_waiters() { state_waiters_.clear(); } ///< after closed() there is no state
@@ -161,6 +164,9 @@ private:
         client_state seen;
         unique_function<bool(client_state)> changed; ///< false: removes the waiter
     };
+    client_health readiness() const override;
+    boot_clock::duration patience() const noexcept override { return options_.session_timeout; }
+
     using state_waiters = std::map<state_waiter_id, state_waiter>; // in the order of when_not()
 
     const process_name process_;
@@ -177,6 +183,8 @@ private:
     state_waiters state_waiters_;
     state_waiter_id last_state_waiter_ = 0;
 
+    gauge disconnects_;
+    traffic traffic_;
     class lease lease_;
     class dispatcher dispatcher_;
     watch_table watches_;

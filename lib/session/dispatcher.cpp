@@ -24,10 +24,11 @@ constexpr std::size_t most_writes = 2;
 /// A request, or a batch, that the C client has accepted, and owns until it is answered.
 class dispatcher::sent_request final : public native::completion, public list_hook {
 public:
-    sent_request(dispatcher& from, lane which, queued_requests&& parts, answered_by by)
+    sent_request(dispatcher& from, lane which, queued_requests&& parts, const request& what)
         : from_(&from)
         , which_(which)
-        , by_(by)
+        , by_(detail::answered(what))
+        , operation_(name_of(what))
         , writes_(mergeable(*parts.front().what))
         , sent_(from.env_.now())
         , parts_(std::move(parts)) {
@@ -52,7 +53,7 @@ public:
     void complete(const native::reply& reply) noexcept override {
         auto* const from = leave();
         if (!from) return; // abandoned
-        from->observer_.on_answer({by_, sent_, reply.rc});
+        from->observer_.on_answer({by_, sent_, reply.rc, from->env_.now(), operation_});
         auto parts = std::exchange(parts_, {});
         const auto meaning = rules::judge(rules::request_kind::list, reply.rc);
         if (outdated_ && meaning != rules::outcome::lost)
@@ -99,6 +100,7 @@ private:
     dispatcher* from_; ///< null after leave()
     lane which_;
     answered_by by_;
+    std::string_view operation_;
     bool writes_;              ///< nodes of locks
     std::size_t requests_ = 0; ///< that it uses of the window; 0 in the other lanes
     std::size_t bytes_ = 0;    ///< likewise
@@ -237,8 +239,7 @@ bool dispatcher::send_first(lane which) {
         return true;
     }
     const auto what = merge_waiting(which, parts);
-    auto completion =
-        std::make_unique<sent_request>(*this, which, std::move(parts), detail::answered(*what));
+    auto completion = std::make_unique<sent_request>(*this, which, std::move(parts), *what);
     const int code = connection_->submit(
         [&](native::calls& table) { return detail::send(*what, table, std::move(completion)); },
         bytes_of(*what));

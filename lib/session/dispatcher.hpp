@@ -6,6 +6,7 @@
 #include "session/request.hpp"
 #include "support/environment.hpp"
 #include "support/function.hpp"
+#include "support/gauge.hpp"
 
 #include <boost/intrusive/list.hpp>
 
@@ -27,11 +28,13 @@ namespace paddock::detail {
 /// In order of precedence: deletes and heartbeats, requests of locks, application requests.
 enum class lane { urgent, lock_work, user };
 
-/// The answer to a request, as far as the lease needs to know it.
+/// The answer to a request, as far as the lease and the statistics need to know it.
 struct observed_answer {
     answered_by by;
     boot_clock::time_point sent;
     int code;
+    boot_clock::time_point answered;
+    std::string_view operation;
 };
 
 /// Receives every answer just before the sender of the request does.
@@ -84,6 +87,10 @@ public:
     void take_turn() { send_lanes(when::worthwhile); }
     /// Sends what can be sent now, instead of with the next turn of the pump.
     void send() { send_lanes(when::now); }
+
+    /// The requests of locks in flight, and their bytes; any thread.
+    std::size_t requests_in_flight() const noexcept { return requests_; }
+    std::size_t bytes_in_flight() const noexcept { return bytes_; }
 
     /// Whether the connected server alone answers all requests in flight.
     bool only_reads() const noexcept { return leader_requests_ == 0; }
@@ -162,8 +169,8 @@ private:
     bool closed_ = false;
     std::array<lane_state, 3> lanes_;
     boost::intrusive::list<list_hook, boost::intrusive::constant_time_size<false>> in_flight_;
-    std::size_t requests_ = 0; ///< requests of locks in flight
-    std::size_t bytes_ = 0;
+    gauge requests_; ///< requests of locks in flight
+    gauge bytes_;
     std::unordered_set<std::string_view> batched_; ///< where unanswered batches create nodes
     std::size_t leader_requests_ = 0; ///< requests in flight that the leader takes part in
     rules::batch_places places_;

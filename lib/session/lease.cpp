@@ -32,6 +32,19 @@ boot_clock::time_point lease::given_up_at() const noexcept {
     return clock_ ? until_ - clock_->timing().margin : until_;
 }
 
+/// A lease that is renewed always has more left.
+boot_clock::time_point lease::healthy_until() const noexcept {
+    return clock_ ? until_ - clock_->timing().timeout / rules::late_part : until_;
+}
+
+/// The margin is shorter: what is late may recover. After a pause the first proofs leave less than
+/// later ones, because an idle client asks more rarely; those that come in time are not late.
+boot_clock::time_point lease::late_at() const noexcept {
+    if (!clock_) return until_;
+    const auto renewal = clock_->timing().beat * clock_->timing().beats_of_proof;
+    return std::max(healthy_until(), std::max(proof_answered_, used_since_) + renewal * 5 / 4);
+}
+
 bool lease::fit(boot_clock::time_point now) const noexcept {
     if (lapsed_) return false;
     const auto& timing = clock_->timing();
@@ -45,6 +58,10 @@ void lease::when_fit(unique_function<void()> tell) {
 }
 
 void lease::keep(lease_user& user) {
+    if (users_.empty()) {
+        used_since_ = parts_.env.now();
+        beats_ = 0; // the next one has a proof
+    }
     users_.push_back(user);
     watch_end();
 }
@@ -91,11 +108,12 @@ void lease::end() {
     lapsed_ = true;
     term_->end();
     waiting_.clear();
+    slow_.store(false, std::memory_order_relaxed);
 }
 
 void lease::on_answer(const observed_answer& seen) {
     if (!clock_ || !rules::agreed(seen.code)) return;
-    const auto now = parts_.env.now();
+    const auto now = seen.answered;
     answered_at_.store(now.time_since_epoch().count(), std::memory_order_relaxed);
     clock_->touched(seen.sent, now);
     last_touch_ = std::max(last_touch_, seen.sent);
@@ -111,11 +129,13 @@ void lease::on_answer(const observed_answer& seen) {
 void lease::proved(boot_clock::time_point sent, bool by_quorum) {
     const auto until = clock_->proved(sent);
     const auto now = parts_.env.now();
+    left_before_proof_ = until_ - now;
     if (!lapsed_ && now < given_up_at() && term_->extend(until))
         until_ = std::max(until_, until);
     else if (!lapsed_)
         lapse();
     if (lapsed_ && by_quorum && sent >= given_up_at() && until > now) begin_term(until);
+    end_outage();
     if (!waiting_.empty() && fit()) call_waiting();
 }
 
@@ -127,12 +147,14 @@ void lease::begin_term(boot_clock::time_point until) {
     until_ = until;
     lapsed_ = false;
     watch_end();
+    end_outage();
 }
 
 /// The term stays alive until its end, but proofs no longer extend it.
 void lease::lapse() {
     lapsed_ = true;
     note_stall();
+    if (!users_.empty()) tell_late();
     while (!users_.empty()) {
         auto& user = users_.front();
         users_.pop_front();
@@ -141,12 +163,13 @@ void lease::lapse() {
 }
 
 void lease::explain_lapse() {
+    tell_late();
     if (!clock_) return;
     note_stall();
     const auto& timing = clock_->timing();
     const bool recent = parts_.env.now() - stall_seen_ < timing.beat;
     // A lease that is renewed in time has more than that left.
-    if (recent && stall_ >= timing.timeout / 3) parts_.losses.stalled(stall_);
+    if (recent && stall_ >= timing.timeout / rules::late_part) parts_.losses.stalled(stall_);
 }
 
 /// The timer only calls the users: alive() is false from the end on, also before the timer fires.
@@ -154,18 +177,36 @@ void lease::explain_lapse() {
 void lease::watch_end() {
     if (end_ || users_.empty()) return;
     end_ = parts_.env.make_timer();
-    end_due_ = given_up_at();
+    end_due_ = late_told_ ? given_up_at() : std::min(late_at(), given_up_at());
     end_->arm(end_due_, [this] {
         note_stall();
         const auto fired = std::exchange(end_, {});
-        if (lapsed_ || parts_.env.now() >= given_up_at())
-            lapse();
-        else
-            watch_end();
+        const auto now = parts_.env.now();
+        if (lapsed_ || now >= given_up_at()) return lapse();
+        if (now >= late_at() && !users_.empty()) tell_late();
+        watch_end();
     });
 }
 
+void lease::tell_late() {
+    if (std::exchange(late_told_, true)) return;
+    const auto left = until_ - parts_.env.now();
+    parts_.observers.lease_late(nullptr, {}, std::max(left, left.zero()));
+}
+
+/// If the lease is healthy again: the next outage has its own warning.
+void lease::end_outage() {
+    if (parts_.env.now() >= healthy_until() || !std::exchange(late_told_, false)) return;
+    end_.reset();
+    watch_end();
+}
+
+void lease::tell_renewed() {
+    if (!users_.empty()) parts_.observers.lease_renewed(nullptr, {}, left_before_proof_);
+}
+
 void lease::call_waiting() {
+    slow_.store(false, std::memory_order_relaxed);
     for (auto& tell : std::exchange(waiting_, {}))
         tell();
 }
@@ -178,13 +219,17 @@ void lease::beat() {
     const auto& timing = clock_->timing();
     note_stall();
     beat_due_ = now + timing.beat;
-    beat_->arm(beat_due_, [this] { beat(); });
+    beat_->arm(beat_due_, [this] {
+        parts_.observers.loop_delay(parts_.env.now() - beat_due_);
+        beat();
+    });
     const bool needed = !users_.empty() || !waiting_.empty();
     const bool proves = needed && (beats_++ % timing.beats_of_proof == 0 || !waiting_.empty());
     if (needed || now - last_touch_ >= timing.beat) read();
     if (proves) prove(lapsed_ || !settings_.by_sync);
     if (waiting_.empty() || now - waiting_since_ < clock_->timing().timeout) return;
     waiting_since_ = now;
+    slow_.store(true, std::memory_order_relaxed);
     parts_.log.write(log_code::slow_ensemble, why_not_fit(now), now);
 }
 
@@ -250,7 +295,9 @@ void lease::note_stall() {
 void lease::prove(bool by_quorum) {
     request proof = requests::sync{known_node};
     if (by_quorum) proof = requests::multi{{op::check{known_node, any_version}}};
-    parts_.dispatcher.submit(lane::urgent, std::move(proof), [](const native::reply&) {});
+    parts_.dispatcher.submit(lane::urgent, std::move(proof), [this](const native::reply& r) {
+        if (rules::agreed(r.rc)) tell_renewed();
+    });
 }
 
 } // namespace paddock::detail

@@ -2,6 +2,7 @@
 
 #include "client/lease_term.hpp"
 #include "client/loss_log.hpp"
+#include "observation/observers.hpp"
 #include "rules/lease_clock.hpp"
 #include "session/dispatcher.hpp"
 #include "support/environment.hpp"
@@ -38,6 +39,7 @@ struct lease_parts {
     class dispatcher& dispatcher;
     trouble_log& log;
     loss_log& losses;
+    class observers& observers;
     /// The connected server has not answered since then.
     unique_function<void(boot_clock::time_point)> on_silence;
     unique_function<void()> on_answer; ///< it answers again
@@ -62,7 +64,8 @@ public:
     void when_fit(unique_function<void()> tell);
     /// Renews the lease for this user, which has its present term.
     void keep(lease_user& user);
-    /// A user has found its term lapsed: tells the log if the event loop is to blame.
+    /// A user has found its term lapsed: tells the observer, and the log if the event loop is to
+    /// blame.
     void explain_lapse();
 
     void on_connected(bool new_session, boot_clock::time_point handshake,
@@ -77,6 +80,8 @@ public:
     boot_clock::time_point last_touch() const noexcept { return last_touch_; }
 
     // Any thread.
+    /// Whether the servers answer too late for a lock to be granted.
+    bool slow() const noexcept { return slow_.load(std::memory_order_relaxed); }
     /// How long the session is certainly alive from now on.
     boot_clock::duration remaining() const;
     /// When a server has last answered a request of the client; the clock's epoch before.
@@ -87,10 +92,15 @@ public:
 
 private:
     boot_clock::time_point given_up_at() const noexcept;
+    boot_clock::time_point healthy_until() const noexcept;
+    boot_clock::time_point late_at() const noexcept;
     void proved(boot_clock::time_point sent, bool by_quorum);
     void begin_term(boot_clock::time_point until);
     void lapse();
     void watch_end();
+    void tell_late();
+    void end_outage();
+    void tell_renewed();
     void call_waiting();
 
     void beat();
@@ -115,7 +125,11 @@ private:
     boot_clock::time_point last_touch_{};     ///< when the newest of the answered requests was sent
     boot_clock::time_point proof_answered_{}; ///< the last one
     boot_clock::duration proof_took_{};       ///< likewise
-    int beats_ = 0;                           ///< of the present connection
+    boot_clock::duration left_before_proof_{};
+    boot_clock::time_point used_since_{}; ///< without a pause
+    bool late_told_ = false;              ///< of the present outage
+    std::atomic<bool> slow_ = false;      ///< no lock could be granted for a session timeout
+    int beats_ = 0;                       ///< of the present connection
     bool reading_ = false;
     std::uint64_t reads_ = 0; ///< the number of the last read; an answer to another one is late
     boot_clock::time_point read_at_{};

@@ -2,6 +2,7 @@
 
 #include "rules/request_bytes.hpp"
 
+#include <array>
 #include <utility>
 
 namespace paddock::detail {
@@ -72,6 +73,14 @@ int send_as(const requests::remove_watches& r, calls& c, calls::done d) {
 
 answered_by answered(const request& what) {
     return std::visit([](const auto& r) { return answered_of(r); }, what);
+}
+
+std::string_view name_of(const request& what) noexcept {
+    static constexpr std::array<std::string_view, std::variant_size_v<request>> names{
+        "create", "delete", "get",    "exists", "list",          "set",
+        "sync",   "getAcl", "setAcl", "multi",  "removeWatches",
+    };
+    return names[what.index()];
 }
 
 std::size_t bytes_of(const request& what) {

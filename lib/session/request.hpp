@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -88,6 +89,9 @@ enum class answered_by {
     quorum, ///< a quorum: writes, failed ones too
 };
 answered_by answered(const request& what);
+
+/// `create`, `delete`, …, as ZooKeeper's commands are called.
+std::string_view name_of(const request& what) noexcept;
 
 /// As rules::request_bytes: the size that a server compares with its jute.maxbuffer.
 std::size_t bytes_of(const request& what);

@@ -62,6 +62,7 @@ void session_keeper::on_connected(std::uint64_t) noexcept {
 
 void session_keeper::on_disconnected() noexcept {
     suspended_since_ = env().now();
+    lost_connection();
     recovery_.reset();
     set_server({});
     set_state(client_state::suspended);

@@ -42,9 +42,16 @@ void sweeper::remove_with_directory(const std::string& path, rules::node_id id, 
     add(path, {.id = id, .bytes = bytes, .keyed = true, .with_directory = true});
 }
 
+void sweeper::remove_orphan(const std::string& path, rules::node_id id) {
+    if (!removals_.contains(path)) ++orphans_;
+    remove(path, id, 0);
+}
+
 void sweeper::add(const std::string& path, removal job) {
     const auto bytes = job.bytes;
-    if (removals_.try_emplace(path, std::move(job)).second)
+    const bool added = removals_.try_emplace(path, std::move(job)).second;
+    pending_ = removals_.size();
+    if (added)
         send(path);
     else
         nodes_.release(bytes);
@@ -124,6 +131,7 @@ void sweeper::deleted(const std::string& path) {
     const auto it = removals_.find(path);
     auto gone = std::move(it->second);
     removals_.erase(it);
+    pending_ = removals_.size();
     claims_.release(gone.id);
     nodes_.release(gone.bytes);
     for (auto& tell : gone.waiting)
@@ -218,7 +226,7 @@ void sweeper::searched(const std::string& directory, int code,
         }
         const auto orphans = rules::orphans(names, claims_);
         for (const auto& name : orphans)
-            remove(rules::child(directory, name), rules::own_id(name, claims_).value(), 0);
+            remove_orphan(rules::child(directory, name), rules::own_id(name, claims_).value());
         // A late create may have made the directory, too.
         if (!orphans.empty()) directories_.left(directory, rules::made_here::perhaps);
     } // else on_connected() searches it again
@@ -276,6 +284,7 @@ void sweeper::on_session_ended(error_code why) {
     for (const auto& [directory, state] : std::exchange(tainted_, {}))
         bytes += state.bytes;
     auto over = std::exchange(removals_, {});
+    pending_ = 0;
     for (const auto& [path, job] : over) {
         bytes += job.bytes;
         if (job.with_directory) directories_.left(rules::parent(path), rules::made_here::perhaps);

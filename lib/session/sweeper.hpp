@@ -8,6 +8,7 @@
 #include "session/own_directories.hpp"
 #include "support/budget.hpp"
 #include "support/environment.hpp"
+#include "support/gauge.hpp"
 
 #include <paddock/error.hpp>
 
@@ -48,6 +49,8 @@ public:
     void remove_with_directory(const std::string& path, rules::node_id id, std::size_t bytes);
     /// The same for a marker whose lock node is already deleted.
     void remove_alone(const std::string& path, rules::node_id id, std::size_t bytes);
+    /// The same for a node that a listing shows, and nobody knows of.
+    void remove_orphan(const std::string& path, rules::node_id id);
 
     /// Calls `gone` when the delete of this path is done, or the session has expired; at once if no
     /// delete is pending; with the reason when the client closes; with errc::node_deleted if
@@ -66,6 +69,10 @@ public:
     void on_session_ended(error_code why = {});
     /// The deletes of keyed nodes that are not answered, those with directories last.
     std::vector<request> unanswered_keyed() const;
+
+    // Any thread.
+    std::size_t deletes_pending() const noexcept { return pending_; }
+    std::size_t orphans() const noexcept { return orphans_; } ///< so far
 
 private:
     struct removal {
@@ -118,6 +125,7 @@ private:
     bool connected_ = false;
     boot_clock::duration session_timeout_{};
     std::unordered_map<std::string, removal> removals_;
+    gauge pending_, orphans_;
     tainted_directories tainted_;
     std::deque<std::string> to_search_; ///< directories whose search waits for its turn
     std::size_t searching_ = 0;

@@ -52,15 +52,18 @@ std::size_t bytes_of(std::string_view path) noexcept {
 
 } // namespace
 
-bool watch_table::room_for(std::string_view path, watch_kind kind) const {
+bool watch_table::room_for(std::string_view path, watch_kind kind) {
     const auto it = paths_.find(std::string(path));
     const bool counted = it != paths_.end() && (it->second.kinds & bit_of(kind)) != 0;
-    return counted || bytes_ + bytes_of(path) <= limit_;
+    const bool fits = counted || bytes_ + bytes_of(path) <= limit_;
+    if (!fits) ++waits_;
+    return fits;
 }
 
 watch_table::waiter_id watch_table::add(const std::string& path, watch_kind kind, callback done,
                                         unarmed lasts) {
     auto& at = paths_[path];
+    if (at.kinds == 0 && !path.empty()) ++watched_;
     if ((at.kinds & bit_of(kind)) == 0) bytes_ += bytes_of(path);
     at.kinds |= bit_of(kind);
     at.waiters.emplace(++last_id_,
@@ -71,6 +74,7 @@ watch_table::waiter_id watch_table::add(const std::string& path, watch_kind kind
 watch_table::paths::iterator watch_table::erase(paths::iterator it) {
     const auto kinds = static_cast<std::size_t>(std::popcount(it->second.kinds));
     bytes_ -= kinds * bytes_of(it->first);
+    if (!it->first.empty()) --watched_;
     return paths_.erase(it);
 }
 

@@ -3,8 +3,10 @@
 #include "native/calls.hpp"
 #include "session/dispatcher.hpp"
 #include "support/function.hpp"
+#include "support/gauge.hpp"
 
 #include <paddock/error.hpp>
+#include <paddock/statistics.hpp>
 #include <paddock/watch.hpp>
 
 #include <cstddef>
@@ -31,7 +33,7 @@ public:
 
     /// Whether the limit allows such a watch of the path. On every connection the C client sets all
     /// watches again with one request, which has a list for each kind: the limit is for its bytes.
-    bool room_for(std::string_view path, watch_kind kind) const;
+    bool room_for(std::string_view path, watch_kind kind);
 
     /// How long a waiter lasts whose read has not set a watch yet.
     enum class unarmed { ends_with_session, outlives_session };
@@ -58,6 +60,9 @@ public:
     void close(error_code why);
 
     std::size_t bytes() const noexcept { return bytes_; }
+    /// The watched paths, and what they use of the limit; any thread.
+    std::size_t watched() const noexcept { return watched_; }
+    budget_statistics statistics() const noexcept { return {bytes_, limit_, waits_}; }
     bool half_used() const noexcept { return bytes_ > limit_ / 2; }
 
 private:
@@ -79,8 +84,9 @@ private:
     void end_waiters(error_code why, bool all);
 
     dispatcher& dispatcher_;
-    std::size_t limit_;
-    std::size_t bytes_ = 0;
+    const std::size_t limit_;
+    gauge bytes_, watched_;
+    gauge waits_; ///< how often there was no room
     bool closed_ = false;
     waiter_id last_id_ = 0;
     paths paths_;

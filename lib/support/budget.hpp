@@ -1,6 +1,9 @@
 #pragma once
 
 #include "support/function.hpp"
+#include "support/gauge.hpp"
+
+#include <paddock/statistics.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -29,6 +32,7 @@ public:
     /// Calls `reserved` from within release() or stop_waiting(), once there is room and all earlier
     /// waiters are served. Requires can_fit(amount), or all later waiters would wait for ever.
     waiter_id wait(std::size_t amount, unique_function<void()> reserved) {
+        ++waits_;
         waiting_.emplace(++last_id_, waiter{amount, std::move(reserved)});
         if (waiting_.size() == 1 && on_awaited_) on_awaited_();
         return last_id_;
@@ -39,17 +43,25 @@ public:
     }
 
     void release(std::size_t amount) {
+        if (closed_) return;
         used_ -= amount;
         serve();
     }
 
-    /// The client has closed: no waiter is called any more.
-    void close() { waiting_.clear(); }
+    /// The client has closed: no waiter is called any more, and nothing is in use.
+    void close() {
+        closed_ = true;
+        waiting_.clear();
+        used_ = 0;
+    }
 
     /// Calls `awaited` whenever a first reservation waits: what can be spared should be released.
     void when_awaited(unique_function<void()> awaited) { on_awaited_ = std::move(awaited); }
 
     std::size_t used() const noexcept { return used_; }
+    budget_statistics statistics() const noexcept {
+        return {used_, limit_, waits_};
+    } ///< any thread
     bool half_used() const noexcept { return used_ > limit_ / 2; }
     bool awaited() const noexcept { return !waiting_.empty(); }
 
@@ -71,9 +83,10 @@ private:
         serving_ = false;
     }
 
-    std::size_t limit_;
-    std::size_t used_ = 0;
+    const std::size_t limit_;
+    gauge used_, waits_;
     bool serving_ = false;
+    bool closed_ = false;
     waiter_id last_id_ = 0;
     std::map<waiter_id, waiter> waiting_;
     unique_function<void()> on_awaited_;

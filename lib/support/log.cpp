@@ -66,6 +66,8 @@ std::string_view name_of(log_code code) noexcept {
         return "data_lost";
     case log_code::over_budget:
         return "over_budget";
+    case log_code::observer_failed:
+        return "observer_failed";
     }
     return "unknown";
 }

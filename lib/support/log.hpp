@@ -11,7 +11,7 @@
 namespace paddock {
 
 /// How many enumerators `log_code` has; they count from one.
-inline constexpr std::size_t log_codes = 24;
+inline constexpr std::size_t log_codes = 25;
 
 log_level level_of(log_code code) noexcept;
 

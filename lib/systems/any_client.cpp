@@ -80,6 +80,10 @@ const lock_system& inside(const std::shared_ptr<lock_system>& system) {
 
 lock_system::~lock_system() = default;
 
+client_statistics lock_system::statistics() const { return {}; }
+
+client_health lock_system::health() const { return {.ready = true, .reason = "ready"}; }
+
 void lock_system::drain(std::chrono::nanoseconds, handler done) { close(std::move(done)); }
 
 void register_scheme(std::string scheme, open_system open) {
@@ -104,6 +108,10 @@ any_mutex any_client::mutex(std::string_view name) const { return inside(system_
 any_lock_family any_client::lock_family(std::string_view name) const {
     return inside(system_).lock_family(name);
 }
+
+client_statistics any_client::statistics() const { return inside(system_).statistics(); }
+
+client_health any_client::health() const { return inside(system_).health(); }
 
 void any_client::start_connect(detail::handler<void(error_code)> h, system_ptr system,
                                std::chrono::nanoseconds limit) {

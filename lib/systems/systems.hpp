@@ -59,6 +59,8 @@ public:
     void drain(std::chrono::nanoseconds limit, handler done) override {
         client_.drain(limit, passed_on<Local>(get_executor(), std::move(done)));
     }
+    client_statistics statistics() const override { return client_.statistics(); }
+    client_health health() const override { return client_.health(); }
 
 private:
     Client client_;

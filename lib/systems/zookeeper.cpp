@@ -20,6 +20,7 @@ open_system zookeeper_system() {
         if (options.timeout.count() > 0) how.session_timeout = options.timeout;
         how.create_root = options.create_root;
         how.log = options.log;
+        how.observer = options.observer;
         return std::make_shared<client_system<in_zookeeper_file, client, mutex, lock_family>>(
             client(std::move(executor), url, std::move(how)));
     };

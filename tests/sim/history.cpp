@@ -124,6 +124,7 @@ void history::add_process() {
     auto& here = processes_.back()->where();
     here.hasty = chance_.one_in(2);
     if (chance_.one_in(2)) here.crowd = servers_.tick() * chance_.below(4);
+    if (here.crowd > duration(0)) crowded_ = true;
     here.names_fail = troubles_[bad_names];
 }
 
@@ -286,6 +287,9 @@ bool history::idle() const {
 
 void history::look() {
     checker_.look();
+    constexpr std::size_t seldom = 512; // a copy of all statistics takes as long as many events
+    for (const auto& one : processes_)
+        if (one->look(); time_.steps() % seldom == 0) one->look_at_statistics();
     must(given_up_.empty() || data_is_lost_, given_up_ + " gives up a session that may live");
     if (!sticky_) return;
     checker_.look_at_writes(locks_.mutex);
@@ -321,6 +325,8 @@ void history::calm_down() {
         look();
     }
     checker_.look_at_the_end();
+    for (const auto& one : processes_)
+        one->look_at_the_end();
     if (std::none_of(processes_.begin(), processes_.end(),
                      [](const auto& one) { return one->where().dead(); }))
         checker_.look_for_empty_directories();
@@ -343,6 +349,10 @@ void history::part_with(process& chosen) {
     step_until([&] { return chosen.holds() > 0; }, chosen.where().name + " is not served");
     chosen.leave();
     step_until([&] { return chosen.idle(); }, chosen.where().name + " closes its client for ever");
+    chosen.look_at_the_end();
+    const bool healthy =
+        !data_is_lost_ && !crowded_ && std::count(troubles_.begin(), troubles_.end(), true) == 0;
+    must(!healthy || chosen.warnings() == 0, chosen.where().name + " is warned without a reason");
 }
 
 void history::run() {

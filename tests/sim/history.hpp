@@ -87,6 +87,7 @@ private:
     bool calm_ = false;
     bool data_is_lost_ = false;
     std::string given_up_; ///< the client that has given a session up because it was refused
+    bool crowded_ = false; ///< an event loop has other work, and so delays
     bool sticky_ = false;  ///< some processes have sticky mutexes
 };
 

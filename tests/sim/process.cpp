@@ -28,6 +28,8 @@ process::process(ensemble& all, checker& check, contested_locks& contests, std::
                           [here = host_] { return std::make_unique<c_client>(here); },
                           &timeline::latest_now,
                           {host_->name, 1000}};
+    witness_ = std::make_shared<witness>(host_->name, host_->time());
+    options.observer = witness_;
     client_ = detail::access::make<client>(detail::make_core(
         host_->io().get_executor(), std::move(outside), servers, std::move(options)));
     locks_ = std::make_unique<locks>(*client_, contested_, how);
@@ -47,6 +49,22 @@ void process::die() {
     host_->end();
     with_work_.clear();
     under_way_ = 0;
+}
+
+void process::look() const {
+    witness_->look();
+    if (client_ && client_->lease_remaining() > duration(client_->session_timeout()) / 3)
+        witness_->healthy();
+}
+
+void process::look_at_statistics() const {
+    if (client_) witness_->compare(client_->statistics());
+}
+
+void process::look_at_the_end() const {
+    if (!client_) return;
+    look_at_statistics();
+    witness_->look_at_the_end();
 }
 
 int process::holds() const {

@@ -2,6 +2,7 @@
 
 #include "sim/checker.hpp"
 #include "sim/host.hpp"
+#include "sim/witness.hpp"
 
 #include <paddock/client.hpp>
 #include <paddock/election.hpp>
@@ -97,6 +98,14 @@ public:
     bool idle() const noexcept { return under_way_ == 0; }
     int holds() const;
     std::string story() const;
+    /// After each event.
+    void look() const;
+    /// Whether its client's statistics say what its observer has seen.
+    void look_at_statistics() const;
+    /// When all its calls are over, and it has no guard any more.
+    void look_at_the_end() const;
+    /// How often its client was warned that its lease is late.
+    std::size_t warnings() const noexcept { return witness_->late(); }
 
 private:
     struct locks;
@@ -136,6 +145,7 @@ private:
     checker& check_;
     contested_locks& contested_;
     std::shared_ptr<host> host_;
+    std::shared_ptr<witness> witness_;
     std::optional<client> client_;
     std::unique_ptr<locks> locks_;
     std::vector<std::shared_ptr<call>> calls_;

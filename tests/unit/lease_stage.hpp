@@ -33,8 +33,8 @@ struct lease_stage : session_stage {
     using session_stage::session_stage;
 
     std::shared_ptr<detail::hold> hold() {
-        return std::make_shared<detail::node_hold>(core, std::make_shared<nothing>(), "/n", 2,
-                                                   fencing_token{1, 0});
+        return std::make_shared<detail::node_hold>(core, std::make_shared<nothing>(), nullptr, "/n",
+                                                   2, fencing_token{1, 0});
     }
     boot_clock::duration left() const { return core->lease().term()->until() - env->now(); }
     /// One request, and its answer after a while.

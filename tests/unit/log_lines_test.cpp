@@ -257,10 +257,11 @@ TEST_CASE("a log that throws costs nothing: the client goes on, and writes the l
 
 TEST_CASE("a log that takes records gets level, code, text and the lock's path") {
     std::vector<std::string> told;
-    detail::trouble_log log([&](const log_record& line) {
+    detail::observers log_outside({}, [&](const log_record& line) {
         told.push_back(std::string(name_of(line.level)) + '|' + std::string(name_of(line.code)) +
                        '|' + std::string(line.text) + '|' + std::string(line.path));
     });
+    detail::trouble_log log(log_outside);
     log.write(log_code::self_wait, "stuck", start, "/a");
     log.write(log_code::unreachable, "away", start);
     CHECK(told ==
@@ -269,7 +270,8 @@ TEST_CASE("a log that takes records gets level, code, text and the lock's path")
 
 TEST_CASE("control characters are escaped: a line is one line") {
     const captured_clog clog;
-    detail::trouble_log log({});
+    detail::observers log_outside({}, {});
+    detail::trouble_log log(log_outside);
     log.write(log_code::c_client, "refused\nby \x1b[31m10.0.0.1", start);
     CHECK(clog.text() == "paddock: refused\\x0aby \\x1b[31m10.0.0.1 [c_client]\n");
 }
@@ -277,8 +279,10 @@ TEST_CASE("control characters are escaped: a line is one line") {
 TEST_CASE("lines are limited for the user's log and for std::clog alike") {
     const captured_clog clog;
     std::vector<std::string> told;
-    detail::trouble_log by_user([&](std::string_view what) { told.emplace_back(what); });
-    detail::trouble_log by_default({});
+    detail::observers by_user_outside({}, [&](std::string_view what) { told.emplace_back(what); });
+    detail::trouble_log by_user(by_user_outside);
+    detail::observers by_default_outside({}, {});
+    detail::trouble_log by_default(by_default_outside);
     for (int n = 0; n < 300; ++n) {
         by_user.write(log_code::c_client, "refused", start + n * 33ms);
         by_default.write(log_code::c_client, "refused", start + n * 33ms);
@@ -289,7 +293,8 @@ TEST_CASE("lines are limited for the user's log and for std::clog alike") {
 
 TEST_CASE("the end of an outage says how long it was, and what was left out") {
     std::vector<std::string> told;
-    detail::trouble_log log([&](std::string_view what) { told.emplace_back(what); });
+    detail::observers log_outside({}, [&](std::string_view what) { told.emplace_back(what); });
+    detail::trouble_log log(log_outside);
     rules::outage away;
     log.write_recovery("a server answers", away, start);
     CHECK(told.empty());

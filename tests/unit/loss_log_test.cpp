@@ -19,7 +19,8 @@ namespace {
 std::vector<std::string> lines_about(const std::vector<std::chrono::milliseconds>& losses) {
     fake_environment env;
     std::vector<std::string> told;
-    detail::trouble_log log([&](std::string_view what) { told.emplace_back(what); });
+    detail::observers log_outside({}, [&](std::string_view what) { told.emplace_back(what); });
+    detail::trouble_log log(log_outside);
     detail::loss_log lost(env, log);
     auto passed = 0ms;
     int n = 0;
@@ -43,7 +44,8 @@ TEST_CASE("a loss is one line: the lock, how long it was held, and why") {
 TEST_CASE("a loss that was noticed late says since when another client may have had the lock") {
     fake_environment env;
     std::vector<std::string> told;
-    detail::trouble_log log([&](std::string_view what) { told.emplace_back(what); });
+    detail::observers log_outside({}, [&](std::string_view what) { told.emplace_back(what); });
+    detail::trouble_log log(log_outside);
     detail::loss_log lost(env, log);
     lost.add("/a", errc::lease_lapsed, 10s, 5s);
     lost.add("/b", errc::lease_lapsed, 10s, 500ms);
@@ -77,7 +79,8 @@ TEST_CASE("losses that go on are counted once in ten seconds") {
 TEST_CASE("a loss that a stall of the event loop has caused says so, whatever is left out") {
     fake_environment env;
     std::vector<std::string> told;
-    detail::trouble_log log([&](std::string_view what) { told.emplace_back(what); });
+    detail::observers log_outside({}, [&](std::string_view what) { told.emplace_back(what); });
+    detail::trouble_log log(log_outside);
     detail::loss_log lost(env, log);
     const std::string why = ": the program's event loop stood still, so nothing renewed it";
     for (int n = 0; n < 3; ++n) {
@@ -98,7 +101,8 @@ TEST_CASE("a loss that a stall of the event loop has caused says so, whatever is
 TEST_CASE("what is left to say of many losses is dropped when the process ends") {
     fake_environment env;
     std::vector<std::string> told;
-    detail::trouble_log log([&](std::string_view what) { told.emplace_back(what); });
+    detail::observers log_outside({}, [&](std::string_view what) { told.emplace_back(what); });
+    detail::trouble_log log(log_outside);
     detail::loss_log lost(env, log);
     for (int n = 0; n < 5; ++n)
         lost.add("/a", errc::lease_lapsed, 1s);
@@ -111,7 +115,8 @@ TEST_CASE("what is left to say of many losses is dropped when the process ends")
 TEST_CASE("holds that programs take from each other again and again are one line in ten seconds") {
     fake_environment env;
     std::vector<std::string> told;
-    detail::trouble_log log([&](std::string_view what) { told.emplace_back(what); });
+    detail::observers log_outside({}, [&](std::string_view what) { told.emplace_back(what); });
+    detail::trouble_log log(log_outside);
     detail::loss_log lost(env, log);
     for (int n = 0; n < 500; ++n) {
         lost.add("/a", errc::revoked, 10ms);
@@ -123,12 +128,13 @@ TEST_CASE("holds that programs take from each other again and again are one line
 TEST_CASE("a hold that was given back on request is no loss") {
     fake_environment env;
     std::vector<std::string> told;
-    detail::trouble_log log([&](const log_record& line) {
+    detail::observers log_outside({}, [&](const log_record& line) {
         CHECK(line.level == log_level::info);
         CHECK(line.code == log_code::lock_revoked);
         CHECK(line.path == "/a");
         told.emplace_back(line.text);
     });
+    detail::trouble_log log(log_outside);
     detail::loss_log lost(env, log);
     lost.add("/a", errc::revoked, 3s);
     CHECK(told ==

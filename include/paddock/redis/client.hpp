@@ -5,6 +5,8 @@
 #include <paddock/detail/time_limit.hpp>
 #include <paddock/error.hpp>
 #include <paddock/log.hpp>
+#include <paddock/observer.hpp>
+#include <paddock/statistics.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 
@@ -56,6 +58,8 @@ struct client_options {
     std::string label{};
     /// As paddock::client_options::log: servers that cannot be reached, or must not be used.
     log_function log{};
+    /// As paddock::client_options::observer.
+    std::shared_ptr<paddock::observer> observer{};
 };
 
 class [[gnu::visibility("default")]] client;
@@ -111,6 +115,11 @@ public:
     using executor_type = asio::any_io_executor;
     /// Never throws; a client that was moved from has no executor.
     executor_type get_executor() const noexcept;
+
+    /// As paddock::client::statistics(), for each server.
+    client_statistics statistics() const;
+    /// As paddock::client::health(). Ready: more than half of the servers can be used.
+    client_health health() const;
 
     /// Waits until more than half of the servers are connected. After a break, each server is tried
     /// again after 0.1 s at most, and then more and more rarely, every 2 s at last.

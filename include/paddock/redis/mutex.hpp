@@ -4,6 +4,7 @@
 #include <paddock/options.hpp>
 #include <paddock/redis/client.hpp>
 
+#include <string>
 #include <string_view>
 
 namespace paddock::redis {
@@ -11,6 +12,7 @@ namespace paddock::redis {
 /// The options of a mutex on Redis.
 struct mutex_options {
     paddock::hold_limit hold_limit{};
+    std::string group{}; ///< as paddock::mutex_options::group
 };
 
 class [[gnu::visibility("default")]] mutex;

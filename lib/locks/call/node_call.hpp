@@ -20,17 +20,15 @@ protected:
 
     /// Whether another contender blocks this one, according to the latest information.
     virtual bool known_blocked() const = 0;
-    /// Empty if calls of other locks are its parts.
-    virtual std::string_view lock_path() const = 0;
 
     void complete(error_code why, Result result) override {
         if (why == zk_errc::no_auth) tell_missing_rights();
         lock_call<core, Result>::complete(why, std::move(result));
     }
     /// Which rights the call needs, and where.
-    virtual std::string rights() const { return rights_in(lock_path()); }
+    virtual std::string rights() const { return rights_in(this->lock_path()); }
     void tell_missing_rights() const {
-        const std::string path(lock_path());
+        const std::string path(this->lock_path());
         if (!path.empty()) detail::tell_missing_rights(*this->client(), path, rights());
     }
 

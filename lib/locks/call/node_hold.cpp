@@ -8,9 +8,10 @@
 namespace paddock::detail {
 
 node_hold::node_hold(std::shared_ptr<core> client, std::shared_ptr<held_resource> resource,
-                     std::string full_path, std::size_t lock_size, const fencing_token& token,
-                     bool can_downgrade)
-    : hold(client, client->lease().term(), std::move(resource), token, can_downgrade)
+                     std::shared_ptr<const counted_lock> counted, std::string full_path,
+                     std::size_t lock_size, const fencing_token& token, bool can_downgrade)
+    : hold(client, client->lease().term(), std::move(resource), std::move(counted), token,
+           can_downgrade)
     , core_(std::move(client))
     , full_path_(std::move(full_path))
     , lock_size_(lock_size) {

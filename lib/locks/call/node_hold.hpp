@@ -16,8 +16,8 @@ namespace paddock::detail {
 class node_hold final : public hold, private lease_user {
 public:
     node_hold(std::shared_ptr<core> client, std::shared_ptr<held_resource> resource,
-              std::string full_path, std::size_t lock_size, const fencing_token& token,
-              bool can_downgrade = false);
+              std::shared_ptr<const counted_lock> counted, std::string full_path,
+              std::size_t lock_size, const fencing_token& token, bool can_downgrade = false);
 
     // Any thread.
     std::string_view path() const noexcept override;

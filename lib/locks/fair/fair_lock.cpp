@@ -1,5 +1,6 @@
 #include "locks/fair/fair_lock.hpp"
 
+#include "client/count_lock.hpp"
 #include "locks/call/arguments.hpp"
 #include "queue/lock_queues.hpp"
 #include "rules/paths.hpp"
@@ -47,7 +48,7 @@ rules::style style_of(const mutex_options& options) {
 } // namespace
 
 std::shared_ptr<const fair_lock> make_fair_lock(const client& zk, std::string_view path,
-                                                mutex_options options) {
+                                                mutex_options options, lock_kind kind) {
     const auto& core = core_of(zk);
     check_path("mutex path", path);
     check_name(options.name);
@@ -67,25 +68,30 @@ std::shared_ptr<const fair_lock> make_fair_lock(const client& zk, std::string_vi
                   .on_expiry = options.on_expiry,
                   .on_over_budget = options.on_over_budget,
                   .hold_limit = options.hold_limit,
-                  .sticky = terms});
+                  .sticky = terms,
+                  .counted = count_lock(*core, "mutex_options", options.group,
+                                        rules::below(core->root(), path), kind, options.label)});
 }
 
 std::shared_ptr<const fair_lock> make_fair_lock(const client& zk, std::string_view path,
-                                                shared_mutex_options options) {
+                                                shared_mutex_options options, lock_kind kind) {
     const auto& core = core_of(zk);
     check_path("shared_mutex path", path);
     check_node(*core, "shared_mutex_options", options.acl, options.label);
     check_choices("shared_mutex_options", options.on_expiry, options.on_over_budget);
     check_hold_limit("shared_mutex_options", options.hold_limit);
-    return std::make_shared<fair_lock>(fair_lock{.client = core,
-                                                 .directory = rules::below(core->root(), path),
-                                                 .names = rules::naming::of_shared_mutex(),
-                                                 .nodes = make_node_terms(*core, options),
-                                                 .sync_first = options.sync_first,
-                                                 .revocable = options.revocable,
-                                                 .on_expiry = options.on_expiry,
-                                                 .on_over_budget = options.on_over_budget,
-                                                 .hold_limit = options.hold_limit});
+    return std::make_shared<fair_lock>(
+        fair_lock{.client = core,
+                  .directory = rules::below(core->root(), path),
+                  .names = rules::naming::of_shared_mutex(),
+                  .nodes = make_node_terms(*core, options),
+                  .sync_first = options.sync_first,
+                  .revocable = options.revocable,
+                  .on_expiry = options.on_expiry,
+                  .on_over_budget = options.on_over_budget,
+                  .hold_limit = options.hold_limit,
+                  .counted = count_lock(*core, "shared_mutex_options", options.group,
+                                        rules::below(core->root(), path), kind, options.label)});
 }
 
 std::shared_ptr<lock_queue> queue_of(const fair_lock& lock) {

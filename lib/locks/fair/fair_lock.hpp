@@ -37,14 +37,17 @@ struct fair_lock {
     bool own_directory = false; ///< see rules::own_directories
     bool turn_only = false;     ///< see rules::contender_terms
     rules::sticky_terms sticky{};
+    std::shared_ptr<const counted_lock> counted; ///< of a family all have one
 };
 
 /// Makes the description of a mutex or recursive_mutex; throws for invalid arguments.
 std::shared_ptr<const fair_lock> make_fair_lock(const client& zk, std::string_view path,
-                                                mutex_options options);
+                                                mutex_options options,
+                                                lock_kind kind = lock_kind::mutex);
 /// The same of a shared_mutex or recursive_shared_mutex.
 std::shared_ptr<const fair_lock> make_fair_lock(const client& zk, std::string_view path,
-                                                shared_mutex_options options);
+                                                shared_mutex_options options,
+                                                lock_kind kind = lock_kind::shared_mutex);
 
 template <typename Options>
 std::shared_ptr<const node_terms> make_node_terms(const core& client, Options& options,

@@ -1,3 +1,4 @@
+#include "client/count_lock.hpp"
 #include "locks/call/arguments.hpp"
 #include "locks/fair/contenders.hpp"
 #include "locks/fair/fair_lock.hpp"
@@ -26,16 +27,20 @@ std::shared_ptr<const detail::fair_lock> make_impl(const client& zk, std::string
     detail::check_text("election_options::id", options.id);
     detail::check_choices("election_options", options.on_expiry, options.on_over_budget);
     detail::check_hold_limit("election_options", options.hold_limit);
+    const auto directory = rules::below(core->root(), path);
+    auto counted = detail::count_lock(*core, "election_options", options.group, directory,
+                                      lock_kind::election, options.id);
     return std::make_shared<detail::fair_lock>(
         detail::fair_lock{.client = core,
-                          .directory = rules::below(core->root(), path),
+                          .directory = directory,
                           .names = rules::naming::of_election(),
                           .nodes = std::make_shared<const detail::node_terms>(
                               detail::metadata::verbatim(std::move(options.id)),
                               std::move(options.acl), options.persistent_parents),
                           .on_expiry = options.on_expiry,
                           .on_over_budget = options.on_over_budget,
-                          .hold_limit = options.hold_limit});
+                          .hold_limit = options.hold_limit,
+                          .counted = std::move(counted)});
 }
 
 } // namespace

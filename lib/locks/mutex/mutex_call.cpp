@@ -84,9 +84,9 @@ void mutex_call::join_in(std::shared_ptr<call_queue> queue, bool immediate) {
 
 void mutex_call::granted(const std::string& path, const fencing_token& token) {
     lock_->client->prepare_releases();
-    const auto held =
-        std::make_shared<node_hold>(lock_->client, self(), path, lock_->directory.size(), token,
-                                    lock_->names.has_shared() && as_ == rules::role::exclusive);
+    const auto held = std::make_shared<node_hold>(
+        lock_->client, self(), lock_->counted, path, lock_->directory.size(), token,
+        lock_->names.has_shared() && as_ == rules::role::exclusive);
     held->limit(lock_->hold_limit, held->granted_at());
     hold_ = held;
     finish({}, access::make<guard>(held));

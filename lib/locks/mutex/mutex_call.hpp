@@ -49,6 +49,7 @@ private:
     void abandoned() override;
     bool known_blocked() const override;
     std::string_view lock_path() const override { return lock_->directory; }
+    const counted_lock* counted() const noexcept override { return lock_->counted.get(); }
 
     std::shared_ptr<const fair_lock> lock_;
     rules::role as_; ///< as asked for

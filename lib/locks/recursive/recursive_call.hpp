@@ -35,6 +35,7 @@ private:
     bool known_blocked() const override;
     bool admitted_while_draining() const override;
     std::string_view lock_path() const override { return lock_->terms->directory; }
+    const counted_lock* counted() const noexcept override { return lock_->terms->counted.get(); }
 
     std::shared_ptr<recursive_lock> lock_;
     owner owner_;

@@ -128,9 +128,9 @@ void recursive_hold::add_guard(const caller& call) {
     const bool exclusive = call->as() == rules::role::exclusive;
     auto& of = exclusive ? exclusive_ : shared_;
     const std::shared_ptr<held_resource> resource(shared_from_this(), &of);
-    const auto another = std::make_shared<node_hold>(lock_->terms->client, resource, path_,
-                                                     lock_->terms->directory.size(),
-                                                     exclusive ? token_ : fencing_token());
+    const auto another = std::make_shared<node_hold>(
+        lock_->terms->client, resource, lock_->terms->counted, path_,
+        lock_->terms->directory.size(), exclusive ? token_ : fencing_token());
     another->limit(lock_->terms->hold_limit, granted_at_);
     if (revoke_requested_) another->request_revoke();
     holds_.push_back(another);

@@ -34,8 +34,8 @@ void start(detail::handler<void(error_code, guard)>&& h,
 owner::owner() noexcept : id_(++last_owner) {}
 
 recursive_mutex::recursive_mutex(const client& zk, std::string_view path, mutex_options options)
-    : impl_(std::make_shared<detail::recursive_lock>(detail::recursive_lock{
-          detail::make_fair_lock(zk, path, not_sticky(std::move(options)))})) {}
+    : impl_(std::make_shared<detail::recursive_lock>(detail::recursive_lock{detail::make_fair_lock(
+          zk, path, not_sticky(std::move(options)), lock_kind::recursive_mutex)})) {}
 
 recursive_mutex::recursive_mutex(const client& zk, std::string_view path)
     : recursive_mutex(zk, path, mutex_options()) {}

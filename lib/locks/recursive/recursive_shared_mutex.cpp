@@ -24,8 +24,8 @@ void start(detail::handler<void(error_code, guard)>&& h,
 
 recursive_shared_mutex::recursive_shared_mutex(const client& zk, std::string_view path,
                                                shared_mutex_options options)
-    : impl_(std::make_shared<detail::recursive_lock>(
-          detail::recursive_lock{detail::make_fair_lock(zk, path, std::move(options))})) {}
+    : impl_(std::make_shared<detail::recursive_lock>(detail::recursive_lock{detail::make_fair_lock(
+          zk, path, std::move(options), lock_kind::recursive_shared_mutex)})) {}
 
 recursive_shared_mutex::recursive_shared_mutex(const client& zk, std::string_view path)
     : recursive_shared_mutex(zk, path, shared_mutex_options()) {}

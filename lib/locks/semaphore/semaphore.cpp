@@ -1,3 +1,4 @@
+#include "client/count_lock.hpp"
 #include "locks/call/arguments.hpp"
 #include "locks/fair/ticket_state.hpp"
 #include "locks/semaphore/permit_counter.hpp"
@@ -55,7 +56,9 @@ std::shared_ptr<const detail::semaphore_lock> make_impl(const client& zk, std::s
                   .on_expiry = options.on_expiry,
                   .on_over_budget = options.on_over_budget,
                   .hold_limit = options.hold_limit,
-                  .turn_only = true},
+                  .turn_only = true,
+                  .counted = detail::count_lock(*core, "semaphore_options", options.group,
+                                                directory, lock_kind::semaphore, options.label)},
         .directory = rules::child(directory, "leases"),
         .permits = permits,
         .counter = options.counter.empty() ? "" : rules::below(root, options.counter)});

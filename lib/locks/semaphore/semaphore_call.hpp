@@ -69,6 +69,7 @@ private:
 
     const std::string& directory() const noexcept { return lock_->directory; }
     std::string_view lock_path() const override { return rules::parent(lock_->directory); }
+    const counted_lock* counted() const noexcept override { return lock_->queue.counted.get(); }
     bool persistent_parents() const noexcept { return lock_->queue.nodes->persistent_parents; }
     using rules_driver::carry_out;
     void carry_out(const rules::permit_act::join_queue& a);

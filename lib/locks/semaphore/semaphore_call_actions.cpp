@@ -157,8 +157,9 @@ void semaphore_call::carry_out(const rules::permit_act::grant& a) {
     for (const auto& name : a.names)
         paths_.push_back(path_of(name));
     client()->prepare_releases();
-    const auto granted = std::make_shared<node_hold>(
-        client(), self(), paths_.front(), rules::parent(lock_->directory).size(), fencing_token());
+    const auto granted =
+        std::make_shared<node_hold>(client(), self(), lock_->queue.counted, paths_.front(),
+                                    rules::parent(lock_->directory).size(), fencing_token());
     for (std::size_t i = 1; i < paths_.size(); ++i)
         granted->add_node(paths_[i]);
     granted->limit(lock_->queue.hold_limit, client()->env().now());

@@ -41,6 +41,7 @@ private:
     void abandoned() override { release_all(); }
     bool known_blocked() const override { return false; } // current_ knows
     std::string_view lock_path() const override { return {}; }
+    const counted_lock* counted() const noexcept override { return nullptr; }
     void on_timeout() override;
 
     void reserve_next();

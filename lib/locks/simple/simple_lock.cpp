@@ -27,6 +27,10 @@ bool simple_call::known_blocked() const { return lock_->known_blocked(); }
 
 std::string_view simple_call::lock_path() const { return lock_->settings().path; }
 
+const counted_lock* simple_call::counted() const noexcept {
+    return lock_->settings().counted.get();
+}
+
 std::string simple_call::rights() const { return rights_in(lock_->settings().directory); }
 
 void simple_resource::release() { lock_->report(&simple::release, id_); }
@@ -196,8 +200,9 @@ void simple_lock::carry_out(const rules::simple_act::taint&) {
 void simple_lock::carry_out(const rules::simple_act::grant& a) {
     core_.prepare_releases();
     const auto what = std::make_shared<simple_resource>(shared_from_this(), a.id, marker(a.id));
-    const auto held = std::make_shared<node_hold>(settings_.client, what, settings_.path,
-                                                  settings_.path.size(), fencing_token{a.czxid, 0});
+    const auto held =
+        std::make_shared<node_hold>(settings_.client, what, settings_.counted, settings_.path,
+                                    settings_.path.size(), fencing_token{a.czxid, 0});
     held->add_node(marker(a.id));
     held->limit(settings_.hold_limit, core_.env().now());
     hold_ = held;

@@ -34,6 +34,7 @@ struct simple_lock_settings {
     paddock::on_expiry on_expiry = paddock::on_expiry::requeue;
     paddock::on_over_budget on_over_budget = paddock::on_over_budget::wait;
     paddock::hold_limit hold_limit;
+    std::shared_ptr<const counted_lock> counted;
 };
 
 /// One call of a simple_mutex.
@@ -46,6 +47,7 @@ private:
     void abandoned() override;
     bool known_blocked() const override;
     std::string_view lock_path() const override;
+    const counted_lock* counted() const noexcept override;
     std::string rights() const override;
 
     std::shared_ptr<simple_lock> lock_;

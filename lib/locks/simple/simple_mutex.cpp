@@ -1,3 +1,4 @@
+#include "client/count_lock.hpp"
 #include "locks/call/arguments.hpp"
 #include "locks/simple/simple_lock.hpp"
 #include "queue/metadata.hpp"
@@ -24,17 +25,19 @@ std::shared_ptr<detail::simple_lock> make_impl(const client& zk, std::string_vie
     detail::check_choices("simple_mutex_options", options.on_expiry, options.on_over_budget);
     detail::check_hold_limit("simple_mutex_options", options.hold_limit);
     const auto full = rules::below(core->root(), path);
-    return std::make_shared<detail::simple_lock>(
-        detail::simple_lock_settings{.client = core,
-                                     .directory = std::string(rules::parent(full)),
-                                     .path = full,
-                                     .data = detail::metadata(core->process(), options.label),
-                                     .acl = std::move(options.acl),
-                                     .persistent_parents = options.persistent_parents,
-                                     .sync_first = options.sync_first,
-                                     .on_expiry = options.on_expiry,
-                                     .on_over_budget = options.on_over_budget,
-                                     .hold_limit = options.hold_limit});
+    return std::make_shared<detail::simple_lock>(detail::simple_lock_settings{
+        .client = core,
+        .directory = std::string(rules::parent(full)),
+        .path = full,
+        .data = detail::metadata(core->process(), options.label),
+        .acl = std::move(options.acl),
+        .persistent_parents = options.persistent_parents,
+        .sync_first = options.sync_first,
+        .on_expiry = options.on_expiry,
+        .on_over_budget = options.on_over_budget,
+        .hold_limit = options.hold_limit,
+        .counted = detail::count_lock(*core, "simple_mutex_options", options.group, full,
+                                      lock_kind::simple_mutex, options.label)});
 }
 
 using detail::simple_call;

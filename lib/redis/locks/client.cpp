@@ -116,6 +116,14 @@ client::executor_type client::get_executor() const noexcept {
     return core_ ? core_->get_executor() : executor_type();
 }
 
+client_statistics client::statistics() const {
+    return core_ ? core_->statistics() : client_statistics();
+}
+
+client_health client::health() const {
+    return core_ ? core_->health() : client_health{.reason = "closed"};
+}
+
 void client::start_connect(paddock::detail::handler<void(error_code)> h, core_ptr core) {
     std::make_shared<connect_call>(std::move(core), std::move(h))->wait(std::nullopt);
 }

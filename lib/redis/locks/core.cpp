@@ -1,10 +1,13 @@
 #include "redis/locks/core.hpp"
 
+#include "redis/locks/error_of.hpp"
 #include "redis/locks/lock_line.hpp"
+#include "redis/locks/script_traffic.hpp"
 #include "support/fork.hpp"
 #include "support/printable.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <string>
 #include <utility>
 
@@ -25,27 +28,15 @@ connection_limits limits_of(const client_options& options) {
 
 } // namespace
 
-error_code error_of(rules::obstacle what) noexcept {
-    switch (what) {
-    case rules::obstacle::mismatch:
-        return errc::options_mismatch;
-    case rules::obstacle::denied:
-        return errc::auth_failed;
-    case rules::obstacle::unsuitable:
-        return errc::unsuitable_server;
-    default:
-        return {};
-    }
-}
-
 struct core::place final : server_listener {
     place(core& client, int n, rules::server at) : owner(client), index(n), where(std::move(at)) {}
 
-    std::string name() const {
+    std::string address() const {
         const bool ipv6 = where.host.find(':') != where.host.npos;
         const auto host = ipv6 ? '[' + where.host + ']' : where.host;
-        return "the Redis server " + host + ':' + std::to_string(where.port);
+        return host + ':' + std::to_string(where.port);
     }
+    std::string name() const { return "the Redis server " + address(); }
 
     void on_clock(time_point sent, std::chrono::microseconds says) override {
         owner.heard_clock(*this, sent, says);
@@ -96,7 +87,18 @@ struct core::place final : server_listener {
     }
 
     void leave() {
-        if (std::exchange(votes, false)) voted_until = owner.now();
+        if (votes) voted_until = owner.now();
+        set_votes(false);
+    }
+    void set_votes(bool can) {
+        if (votes.exchange(can, std::memory_order_relaxed) == can) return;
+        owner.observers().tell([&](observer& by) { by.on_server(address(), can); });
+    }
+
+    server_statistics statistics() const {
+        server_statistics out{.server = address(), .usable = votes.load()};
+        scripts.copy_to(out);
+        return out;
     }
 
     void refuse(const std::string& fault) {
@@ -131,16 +133,18 @@ struct core::place final : server_listener {
     paddock::rules::outage outage;
     std::unique_ptr<server> link;         ///< null before start(), and after the end
     std::optional<rules::answer> refusal; ///< why the server cannot be used
-    bool votes = false;                   ///< it is reachable, and not refused
+    std::atomic<bool> votes = false;      ///< it is reachable, and not refused
     std::optional<time_point> voted_until;
     bool listed_twice = false;
     rules::server_clock clock;
     time_point young_until{}; ///< its clock was set
+    script_traffic scripts{owner.observers()};
 };
 
 core::core(asio::any_io_executor io, world outside, std::vector<rules::server> servers,
            client_options options)
-    : client_base(std::move(io), std::move(outside.env), outside.clock, options.log)
+    : client_base(std::move(io), std::move(outside.env), outside.clock, options.log,
+                  options.observer)
     , options_(std::move(options))
     , timing_(options_.ttl)
     , least_validity_(options_.min_validity.count() > 0 ? options_.min_validity : options_.ttl / 4)
@@ -216,11 +220,29 @@ void core::call(int server, rules::script which, rules::call_words words,
                 std::function<bool()> still_wanted, answered done) {
     auto& at = *servers_[static_cast<std::size_t>(server)];
     if (!at.link) return; // after the end
+    at.scripts.called();
     at.link->call(which, std::move(words), std::move(still_wanted),
-                  [this, &at, done = std::move(done)](std::optional<rules::answer> said,
-                                                      time_point sent) mutable {
+                  [this, &at, which, done = std::move(done)](std::optional<rules::answer> said,
+                                                             time_point sent) mutable {
+                      at.scripts.answered(which, said, now() - sent);
                       done(checked(at, std::move(said), sent), sent);
                   });
+}
+
+client_statistics core::statistics() const {
+    auto all = common_statistics();
+    for (const auto& one : servers_)
+        all.servers.push_back(one->statistics());
+    all.attempts = attempts_.statistics();
+    return all;
+}
+
+client_health core::readiness() const {
+    const auto usable = std::count_if(servers_.begin(), servers_.end(),
+                                      [](const auto& one) { return one->votes.load(); });
+    return {.ready = usable >= quorum(),
+            .reason = std::to_string(usable) + " of " + std::to_string(size()) +
+                      " servers can be used, and a lock needs " + std::to_string(quorum())};
 }
 
 void core::heard_clock(place& of, time_point sent, std::chrono::microseconds clock) {
@@ -270,7 +292,7 @@ void core::on_reachable(place& of) {
     of.listed_twice = is_listed_twice(of);
     if (of.listed_twice) return of.refuse("the URL lists it twice, under two addresses");
     of.refusal.reset();
-    of.votes = true;
+    of.set_votes(true);
     releases_.on_reachable(of.index);
     tell_connect_waiters();
     tell_lines([&](lock_line& one) { one.on_reachable(of.index); });
@@ -369,8 +391,10 @@ void core::drop_connections() noexcept {
     releases_.clear();
     timers_.clear();
     last_timer_.reset();
-    for (const auto& one : servers_)
+    for (const auto& one : servers_) {
         one->link.reset();
+        one->scripts.end();
+    }
 }
 
 } // namespace paddock::redis::detail

@@ -50,6 +50,7 @@ public:
     /// How long a new hold must be valid; any thread.
     boot_clock::duration least_validity() const noexcept { return least_validity_; }
     rules::deployment deployment(int server) const; ///< any thread
+    client_statistics statistics() const override;
 
     time_point now() const noexcept { return clock()(); }
     void start() override;
@@ -108,6 +109,8 @@ private:
     /// One of the servers, as its listener sees it.
     struct place;
 
+    client_health readiness() const override;
+    boot_clock::duration patience() const noexcept override { return timing_.ttl; }
     void drop_connections() noexcept override;
     void on_reachable(place& of);
     bool is_listed_twice(const place& of) const;
@@ -137,8 +140,5 @@ private:
     bool started_ = false;
     std::unique_ptr<timer> last_timer_; ///< limits the wait of close()
 };
-
-/// Wraps the obstacle as the error of a call; none for those that heal by themselves.
-error_code error_of(rules::obstacle what) noexcept;
 
 } // namespace paddock::redis::detail

@@ -29,14 +29,17 @@ key_holder::key_holder(const key_holder& released, std::optional<owner> by)
     : key_holder(released.core_, released.line_, released.keys_, released.value_, released.votes_,
                  {released.token_.zxid, released.token_.sub + 1}, by) {
     last_sent_ = released.last_sent_;
+    late_told_ = released.late_told_;
 }
 
-std::shared_ptr<key_hold> key_holder::add_hold(const hold_limit& limit) {
+std::shared_ptr<key_hold> key_holder::add_hold(const hold_limit& limit,
+                                               const std::shared_ptr<const counted_lock>& counted) {
     std::erase_if(holds_, [](const auto& one) { return one.expired(); });
-    auto one = std::make_shared<key_hold>(core_, shared_from_this(), keys_.name, token_);
+    auto one = std::make_shared<key_hold>(core_, shared_from_this(), counted, keys_.name, token_);
     one->limit(limit, core_->now()); // the first hold may have begun long ago
     holds_.push_back(one);
     ++guards_;
+    if (!counted_) counted_ = counted;
     if (!timer_) {
         timer_ = core_->make_timer();
         tick();
@@ -57,10 +60,22 @@ void key_holder::end_holds(error_code why) {
         if (const auto hold = one.lock()) hold->end(why);
 }
 
+/// A healthy lease always has more left: it is renewed from a third of the time to live on.
+boot_clock::time_point key_holder::late_at() const {
+    return term_->until() - core_->timing().ttl / 3;
+}
+
+void key_holder::tell_late() {
+    if (std::exchange(late_told_, true)) return;
+    const auto left = std::max(term_->last_until() - core_->now(), time_point::duration::zero());
+    core_->observers().lease_late(counted_.get(), keys_.name, left);
+}
+
 void key_holder::tick() {
     if (released_ || lost_) return;
     if (!term_->alive()) return lose(errc::lease_lapsed);
-    auto next = term_->until();
+    if (late_at() <= core_->now()) tell_late();
+    auto next = late_told_ ? term_->until() : late_at();
     for (int server = 0; server < core_->size(); ++server) {
         const auto n = static_cast<std::size_t>(server);
         if (!asked_[n] && votes_.renewal_due(server) <= core_->now()) renew(server);
@@ -68,7 +83,10 @@ void key_holder::tick() {
     }
     due_ = next;
     timer_->arm(next, [weak = weak_from_this()] {
-        if (const auto self = weak.lock()) self->tick();
+        const auto self = weak.lock();
+        if (!self) return;
+        self->core_->observers().loop_delay(self->core_->now() - self->due_);
+        self->tick();
     });
 }
 
@@ -97,7 +115,11 @@ void key_holder::on_answer(int server, const rules::answer& said, time_point sen
     if (released_ || lost_) return;
     votes_.answered(server, said, sent, core_->now());
     if (votes_.impossible()) return lose(errc::node_deleted);
+    const auto before = term_->until();
     if (!term_->extend(votes_.valid_until())) return lose(errc::lease_lapsed);
+    if (term_->until() > before)
+        core_->observers().lease_renewed(counted_.get(), keys_.name, before - core_->now());
+    if (core_->now() < late_at()) late_told_ = false;
     tell_verified();
     tick();
 }
@@ -105,12 +127,14 @@ void key_holder::on_answer(int server, const rules::answer& said, time_point sen
 void key_holder::lose(error_code why) {
     lost_ = true;
     timer_.reset();
+    if (why == errc::lease_lapsed) tell_late();
     end_holds(why);
     term_->end();
     line_->hold_ended(*this);
 }
 
 void key_holder::explain_lapse() {
+    tell_late();
     const auto late = core_->now() - due_;
     // A hold that is renewed in time has more than that left.
     if (late >= core_->timing().ttl / 3) core_->losses().stalled(late);
@@ -180,9 +204,10 @@ void key_holder::end_verifications(const key_hold& by, error_code why) {
     });
 }
 
-key_hold::key_hold(std::shared_ptr<core> client, std::shared_ptr<key_holder> keys, std::string name,
+key_hold::key_hold(std::shared_ptr<core> client, std::shared_ptr<key_holder> keys,
+                   std::shared_ptr<const counted_lock> counted, std::string name,
                    const fencing_token& token)
-    : hold(std::move(client), keys->term(), keys, token)
+    : hold(std::move(client), keys->term(), keys, std::move(counted), token)
     , name_(std::move(name))
     , keys_(std::move(keys)) {}
 

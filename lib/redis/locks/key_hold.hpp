@@ -31,7 +31,8 @@ public:
     key_holder(const key_holder& released, std::optional<owner> by);
 
     /// Another hold of the owner. The first one begins the renewals.
-    std::shared_ptr<key_hold> add_hold(const hold_limit& limit);
+    std::shared_ptr<key_hold> add_hold(const hold_limit& limit,
+                                       const std::shared_ptr<const counted_lock>& counted);
     std::shared_ptr<const lease_term> term() const noexcept { return term_; }
     const std::optional<owner>& by() const noexcept { return by_; }
     const std::string& value() const noexcept { return value_; }
@@ -54,10 +55,12 @@ public:
     /// Completes when a quorum has confirmed the keys from now on, or this hold of them has ended.
     void verify(const key_hold& by, client_call_ptr<> call);
     void end_verifications(const key_hold& by, error_code why);
-    /// A hold has lapsed: tells the log if the event loop is to blame.
+    /// A hold has lapsed: tells the observer, and the log if the event loop is to blame.
     void explain_lapse();
 
 private:
+    time_point late_at() const;
+    void tell_late();
     void tick();
     void renew(int server);
     void lose(error_code why);
@@ -75,8 +78,10 @@ private:
     std::shared_ptr<lease_term> term_;
     const std::optional<owner> by_;
     std::vector<std::weak_ptr<key_hold>> holds_;
-    std::size_t guards_ = 0; ///< that are not released
-    time_point last_sent_{}; ///< of the requests that set or prolong a key
+    std::size_t guards_ = 0;                      ///< that are not released
+    time_point last_sent_{};                      ///< of the requests that set or prolong a key
+    std::shared_ptr<const counted_lock> counted_; ///< of the first hold
+    bool late_told_ = false;                      ///< of the present outage
     bool released_ = false;
     bool lost_ = false;
     std::optional<error_code> deleted_;
@@ -94,7 +99,8 @@ private:
 /// A hold that keys on Redis servers make.
 class key_hold final : public hold {
 public:
-    key_hold(std::shared_ptr<core> client, std::shared_ptr<key_holder> keys, std::string name,
+    key_hold(std::shared_ptr<core> client, std::shared_ptr<key_holder> keys,
+             std::shared_ptr<const counted_lock> counted, std::string name,
              const fencing_token& token);
 
     std::string_view path() const noexcept override { return name_; }

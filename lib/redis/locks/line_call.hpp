@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace paddock::redis::detail {
@@ -21,6 +22,7 @@ namespace paddock::redis::detail {
 struct line_terms {
     std::string name; ///< of the lock
     hold_limit limit{};
+    std::shared_ptr<const counted_lock> counted{};
     std::optional<owner> by{}; ///< who may have the lock already
 };
 
@@ -37,7 +39,7 @@ public:
     /// The lock is held with these keys: makes the guard.
     void granted(const std::shared_ptr<key_holder>& keys) {
         client()->prepare_releases();
-        finish({}, access::make<guard>(keys->add_hold(terms_.limit)));
+        finish({}, access::make<guard>(keys->add_hold(terms_.limit, terms_.counted)));
     }
 
     error_code why_not_in_time() const override {
@@ -53,6 +55,8 @@ private:
         const auto line = client()->known_line_of(terms_.name);
         return line && terms_.by && line->held_by(*terms_.by);
     }
+    std::string_view lock_path() const override { return terms_.name; }
+    const counted_lock* counted() const noexcept override { return terms_.counted.get(); }
     void abandoned() override {
         if (line_) line_->leave(*this);
     }

@@ -1,5 +1,6 @@
 #include "redis/locks/line_lock.hpp"
 
+#include "client/count_lock.hpp"
 #include "client/hold_limit.hpp"
 #include "support/argument.hpp"
 
@@ -9,12 +10,12 @@ namespace paddock::redis::detail {
 
 void line_lock::start(handler<void(error_code, guard)> h, line_call::kind how,
                       std::optional<std::chrono::nanoseconds> time, std::optional<owner> by) const {
-    std::make_shared<line_call>(client, line_terms{name, limit, by}, std::move(h), how)
+    std::make_shared<line_call>(client, line_terms{name, limit, counted, by}, std::move(h), how)
         ->start(time);
 }
 
 line_lock make_line_lock(std::string_view lock, const redis::client& servers, std::string_view name,
-                         std::size_t longest, const mutex_options& options) {
+                         std::size_t longest, const mutex_options& options, lock_kind kind) {
     const auto argument = std::string(lock) + " name";
     if (name.empty()) throw bad_argument(argument, "is empty");
     if (name.size() > longest)
@@ -24,7 +25,8 @@ line_lock make_line_lock(std::string_view lock, const redis::client& servers, st
     check_hold_limit("mutex_options", options.hold_limit);
     const auto& core = access::core_of(servers);
     if (!core) throw bad_argument("client", "was moved from");
-    return {core, std::string(name), options.hold_limit};
+    return {core, std::string(name), options.hold_limit,
+            count_lock(*core, "mutex_options", options.group, name, kind)};
 }
 
 } // namespace paddock::redis::detail

@@ -17,6 +17,7 @@ struct line_lock {
     std::shared_ptr<core> client;
     std::string name;
     hold_limit limit;
+    std::shared_ptr<const counted_lock> counted; ///< of a family all have one
 
     /// Any thread.
     void start(handler<void(error_code, guard)> h, line_call::kind how,
@@ -25,7 +26,8 @@ struct line_lock {
 
 /// Checks what a constructor received; `lock` is what its error texts call the object.
 line_lock make_line_lock(std::string_view lock, const redis::client& servers, std::string_view name,
-                         std::size_t longest, const mutex_options& options);
+                         std::size_t longest, const mutex_options& options,
+                         lock_kind kind = lock_kind::mutex);
 
 /// How the keys begin that the library uses itself.
 inline constexpr std::string_view reserved_prefix = "paddock:";

@@ -1,6 +1,7 @@
 #include "redis/locks/lock_line.hpp"
 
 #include "redis/locks/core.hpp"
+#include "redis/locks/error_of.hpp"
 #include "redis/locks/key_hold.hpp"
 #include "redis/locks/line_call.hpp"
 #include "support/argument.hpp"

@@ -43,8 +43,9 @@ mutex::mutex(const client& servers, std::string_view name)
 
 recursive_mutex::recursive_mutex(const client& servers, std::string_view name,
                                  mutex_options options)
-    : impl_(std::make_shared<const detail::line_lock>(detail::make_line_lock(
-          "recursive_mutex", servers, name, detail::longest_name, options))) {}
+    : impl_(std::make_shared<const detail::line_lock>(
+          detail::make_line_lock("recursive_mutex", servers, name, detail::longest_name, options,
+                                 lock_kind::recursive_mutex))) {}
 
 recursive_mutex::recursive_mutex(const client& servers, std::string_view name)
     : recursive_mutex(servers, name, mutex_options()) {}

@@ -284,6 +284,9 @@ void redis_history::step() {
     must(time_.step(), "the model: time stands still");
     must(time_.steps() < too_many_steps, "there is no end to it");
     checker_.look();
+    constexpr std::size_t seldom = 512; // a copy of all statistics takes as long as many events
+    for (const auto& one : processes_)
+        if (one->look(); time_.steps() % seldom == 0) one->look_at_statistics();
 }
 
 void redis_history::step_until(time_point end) {
@@ -351,6 +354,7 @@ void redis_history::part_with(redis_process& chosen) {
     chosen.leave(chance_.one_in(2));
     step_until([&] { return chosen.idle(); }, 2s + max_ttl_,
                chosen.loop().name + " closes its client for ever:");
+    chosen.look_at_the_end();
 }
 
 void redis_history::run() {

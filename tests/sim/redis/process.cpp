@@ -36,10 +36,13 @@ redis_process::redis_process(redis_network& net, redis_checker& check, redis_set
     : check_(check)
     , how_(std::move(how))
     , loop_(std::make_shared<event_loop>(net.time(), net.chance(), how_.name)) {
+    witness_ = std::make_shared<witness>(how_.name, loop_->time());
+    auto options = how_.options;
+    options.observer = witness_;
     const auto core = std::make_shared<redis::detail::core>(
         loop_->io().get_executor(),
         redis::detail::world{make_redis_environment(net, loop_), &timeline::latest_now},
-        redis::rules::parse_url(how_.url).servers, how_.options);
+        redis::rules::parse_url(how_.url).servers, std::move(options));
     detail::end_with_context(core);
     client_ = detail::access::make<redis::client>(core);
     for (const auto& name : how_.locks)
@@ -57,6 +60,16 @@ void redis_process::die() {
     client_.reset();
     loop_->end();
     under_way_ = 0;
+}
+
+void redis_process::look_at_statistics() const {
+    if (client_) witness_->compare(client_->statistics());
+}
+
+void redis_process::look_at_the_end() const {
+    if (!client_) return;
+    look_at_statistics();
+    witness_->look_at_the_end();
 }
 
 /// Errors that an operation may have.

@@ -3,6 +3,7 @@
 #include "sim/event_loop.hpp"
 #include "sim/redis/checker.hpp"
 #include "sim/redis/network.hpp"
+#include "sim/witness.hpp"
 
 #include <paddock/redis/client.hpp>
 #include <paddock/redis/mutex.hpp>
@@ -59,6 +60,10 @@ public:
     bool idle() const noexcept { return under_way_ == 0; }
     bool left() const noexcept { return left_; }
     std::string story() const;
+    /// As process::look() and its companions.
+    void look() const { witness_->look(); }
+    void look_at_statistics() const;
+    void look_at_the_end() const;
 
 private:
     struct call;
@@ -76,6 +81,7 @@ private:
     redis_checker& check_;
     const redis_setup how_;
     std::shared_ptr<event_loop> loop_;
+    std::shared_ptr<witness> witness_;
     std::optional<redis::client> client_;
     std::vector<redis::mutex> locks_;
     std::vector<call_ptr> calls_;
