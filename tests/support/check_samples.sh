@@ -163,6 +163,17 @@ if [ -x "$programs/log_to_spdlog" ]; then
   expect '^error: the lock /locks/logged is lost, held for .* \[lock_lost\] /locks/logged$' 1 "$said"
 fi
 
+said=$("$programs/metrics" "$server_address")
+expect '^paddock_lock_wait_seconds_count{lock="/locks/carts",kind="mutex",outcome="granted"} 10$' 1 "$said"
+expect '^paddock_locks_held{lock="/locks/..leader..",kind="election"} 0$' 1 "$said"
+expect '^paddock_lock_lost_total{lock="/locks/carts",kind="mutex",reason="lease_lapsed"} 0$' 1 "$said"
+
+said=$("$programs/operators_view" "$server_address")
+expect "^ready: connected to $server_address$" 1 "$said"
+expect '^the last answer took [0-9.e-]* ms$' 1 "$said"
+
+expect '^saves only under the lock$' 1 "$("$programs/unit_test")"
+
 # Without SQLite it is not built; configured for tests it must be.
 if [ -x "$programs/fencing" ]; then
   said=$(cd "$folder" && "$programs/fencing" "$server_address")
