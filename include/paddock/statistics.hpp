@@ -124,7 +124,9 @@ struct client_health {
     /// (or `ttl`), or the servers refuse the credentials for ever. Servers that cannot be reached
     /// are no reason: a restart does not bring them back.
     bool alive = true;
-    /// Whether a lock can be granted now, or waited for.
+    /// Whether a lock can be granted now, or waited for: the client is connected, answers come in
+    /// time, and it is not being drained. (A root that does not exist is an error of connect() and
+    /// of the locks.)
     bool ready = false;
     std::string reason{}; ///< in words, also of good health
 };

@@ -15,11 +15,29 @@ using namespace std::chrono_literals;
 
 namespace {
 
+/// What a program's metrics or traces do at least.
+struct counting_observer final : paddock::observer {
+    void on_waiting(const paddock::observed_lock&, std::size_t) override { ++events; }
+    void on_granted(const paddock::observed_lock&, paddock::boot_clock::duration,
+                    const paddock::fencing_token&) override {
+        ++events;
+    }
+    void on_ended(const paddock::observed_lock&, paddock::boot_clock::duration,
+                  paddock::error_code) override {
+        ++events;
+    }
+    std::size_t events = 0;
+};
+
 struct zookeeper_system {
     using client = paddock::client;
     using mutex = paddock::mutex;
 
-    client connect(asio::io_context& io) const { return client(io, servers); }
+    client connect(asio::io_context& io) const {
+        paddock::client_options options;
+        if (observed) options.observer = std::make_shared<counting_observer>();
+        return client(io, servers, options);
+    }
 
     mutex make(const client& from, const std::string& path) const {
         paddock::mutex_options options;
@@ -41,6 +59,7 @@ struct zookeeper_system {
 
     std::string servers;
     bool sticky = false;
+    bool observed = false;
 };
 
 /// A lock for a key that was never locked before, again and again, or until all keys were.
@@ -228,7 +247,8 @@ asio::awaitable<void> other(asio::io_context& io, const zookeeper_system& system
 int main(int argc, char** argv) {
     if (argc != 2) return 2;
     serve([&](const job& wanted, measurement& figures) {
-        const zookeeper_system system{argv[1], wanted.number("sticky", 0) == 1};
+        const zookeeper_system system{argv[1], wanted.number("sticky", 0) == 1,
+                                      wanted.number("observed", 0) == 1};
         asio::io_context io(1);
         if (wanted.workload() == "contend")
             asio::co_spawn(io, contend(io, system, wanted, figures), rethrow);

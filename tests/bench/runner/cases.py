@@ -80,8 +80,10 @@ WARM_UP = Case("warm-up", "contend", {"contenders": 4, "locks": 4}, ())
 ZOOKEEPER = [
     uncontended("uncontended, unlock awaited", ("paddock-zk", "mt", "bare-zk", "curator", "kazoo")),
     uncontended("uncontended, guard dropped", ("paddock-zk", "bare-zk"), drop=1),
+    uncontended("uncontended, with an observer", ("paddock-zk",), observed=1),
     uncontended("sticky, taken again, unlock awaited", ("paddock-zk", "curator"), sticky=1),
     uncontended("sticky, taken again, guard dropped", ("paddock-zk", "curator"), sticky=1, drop=1),
+    uncontended("sticky, guard dropped, with an observer", ("paddock-zk",), sticky=1, drop=1, observed=1),
     *(locks(count, ("paddock-zk", "mt", "curator", "kazoo")) for count in (4, 16, 64, 256)),
     waiters(50, OF_ZOOKEEPER, shows=("watches",)),
     waiters(500, ("paddock-zk", "curator"), shows=("watches",)),
