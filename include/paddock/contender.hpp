@@ -27,6 +27,14 @@ struct contender {
     std::string label{};  ///< mutex_options::label
     /// When its call entered the queue, or created the node of a simple_mutex or a permit.
     std::chrono::system_clock::time_point since{};
+
+    /// When the first request to release the lock came (mutex::revoke, Curator's Revoker), by the
+    /// ensemble's clock; zero if none did. A request overwrites `data`, so for a moment, and for as
+    /// long as the contender's program stands still, `host`, `pid`, `label` and `since` are empty.
+    /// The program writes its data again, with this time, unless the access control list of the
+    /// node denies it WRITE. (The data of an election has no room for a time: there it is zero
+    /// again then.)
+    std::chrono::system_clock::time_point revoke_requested{};
 };
 
 } // namespace paddock

@@ -101,7 +101,9 @@ public:
 
     /// Requests that a contender release the lock, as Curator's Revoker does: see
     /// guard::revoke_requested and mutex_options::revocable. The request overwrites the data of the
-    /// contender's node.
+    /// contender's node. Its client writes the data back, with the time of the first request
+    /// (contender::revoke_requested), unless the node is deleted first: one write and two reads for
+    /// each request. A client that stands still does so when it goes on.
     ///
     /// Completion signature: `void(error_code)`.
     ///

@@ -119,6 +119,16 @@ std::string lock_queue::path_of(rules::contender_key key) const {
     return name.empty() ? std::string() : path_of(name);
 }
 
+void lock_queue::data_changed(const std::string& full_path, std::string data) {
+    const auto it = std::find_if(entries_.begin(), entries_.end(), [&](const auto& entry) {
+        return path_of(entry.first) == full_path;
+    });
+    if (it == entries_.end()) return;
+    auto changed = *it->second.how.nodes;
+    changed.data = metadata::verbatim(std::move(data));
+    it->second.how.nodes = std::make_shared<const node_terms>(std::move(changed));
+}
+
 void lock_queue::on_expired() {
     watches_.clear();
     report(&rules::queue::expired);

@@ -58,6 +58,8 @@ public:
     bool known_blocked(rules::contender_key key, rules::role as) const override {
         return rules_ && rules_->known_blocked(key, as);
     }
+    /// A caller has changed the data of its node: see metadata::verbatim().
+    void data_changed(const std::string& full_path, std::string data);
     /// The path of the contender's node; empty if there is none.
     std::string path_of(rules::contender_key key) const;
     const std::string& directory() const noexcept { return directory_; }
@@ -78,6 +80,9 @@ private:
         bool abandoned = false;              ///< by its caller
         bool lost_create = false;            ///< a create with unknown outcome may have left a node
         bool granted = false;
+        /// When its node was first asked to release the lock; zero: it was not.
+        std::chrono::system_clock::time_point revoke_requested{};
+        std::string data() const { return how.nodes->data.at(how.since, {}, revoke_requested); }
     };
 
     std::shared_ptr<lock_queue> self() { return shared_from_this(); }
@@ -104,6 +109,7 @@ private:
     void carry_out(const rules::queue_act::give_up& a);
     void carry_out(const rules::queue_act::fail& a);
     void carry_out(const rules::queue_act::request_revoke& a);
+    void carry_out(const rules::queue_act::restore_data& a);
     void carry_out(const rules::queue_act::lose& a);
     void carry_out(const rules::queue_act::downgraded& a);
     void carry_out(const rules::queue_act::downgrade_refused& a);

@@ -1,6 +1,7 @@
 // Carries out what the rules decide.
 #include "queue/lock_queue.hpp"
 #include "queue/other_kinds.hpp"
+#include "queue/restore_data.hpp"
 #include "rules/paths.hpp"
 #include "session/call.hpp"
 #include "session/listing.hpp"
@@ -35,12 +36,14 @@ void lock_queue::after_actions() {
 }
 
 void lock_queue::carry_out(const rules::queue_act::create& a) {
-    const auto& how = entries_.at(a.key).how;
+    auto& entry = entries_.at(a.key);
+    entry.revoke_requested = {};
+    const auto& how = entry.how;
     auto path = path_of(names_.prefix(core_.claims(), a.id, how.rules.as, how.rules.style));
     core_.dispatcher().submit(
         lane::lock_work,
         requests::create{.path = std::move(path),
-                         .data = how.nodes->data.at(how.since),
+                         .data = entry.data(),
                          .how = how.nodes->how,
                          .mergeable = true,
                          .with_directory = a.with_directory},
@@ -117,11 +120,11 @@ void lock_queue::carry_out(const rules::queue_act::directory_left& a) {
 /// One multi replaces the node, so that the lock queue always shows exactly one of the two. If a
 /// repeated multi was executed before, its first step fails because the new node exists.
 void lock_queue::carry_out(const rules::queue_act::downgrade& a) {
-    const auto& how = entries_.at(a.key).how;
+    const auto& entry = entries_.at(a.key);
     core_.dispatcher().submit(
         lane::lock_work,
-        requests::multi{{op::create{path_of(a.name), how.nodes->data.at(how.since),
-                                    create_mode::ephemeral, how.nodes->how->acl},
+        requests::multi{{op::create{path_of(a.name), entry.data(), create_mode::ephemeral,
+                                    entry.how.nodes->how->acl},
                          op::remove{path_of(a.old_name), any_version}}},
         [self = shared_from_this(), a](const native::reply& r) {
             const bool executed_before = zookeeper_error(r.rc) == zk_errc::node_exists;
@@ -168,6 +171,14 @@ void lock_queue::carry_out(const rules::queue_act::fail& a) {
 
 void lock_queue::carry_out(const rules::queue_act::request_revoke& a) {
     if (const auto user = entries_.at(a.key).user) user->revoke_requested();
+}
+
+void lock_queue::carry_out(const rules::queue_act::restore_data& a) {
+    const auto it = entries_.find(a.key);
+    if (it == entries_.end()) return;
+    auto& entry = it->second;
+    entry.revoke_requested = time_of(a.requested);
+    restore_data(core_, requests::set{path_of(a.name), entry.data(), a.version});
 }
 
 void lock_queue::carry_out(const rules::queue_act::downgraded& a) {
@@ -224,7 +235,7 @@ void lock_queue::node_read(const std::string& name, bool by_exists,
     done({.result = result,
           .czxid = r.stat ? r.stat->czxid : 0,
           .watched = waiter.has_value(),
-          .revoke_requested = r.value == rules::revoke_message,
+          .revoke = rules::revoke_request_in(r.value, r.stat),
           .left_since = rules::left_since(r.stat)});
 }
 

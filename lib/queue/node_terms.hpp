@@ -1,6 +1,6 @@
 #pragma once
 
-#include "queue/metadata.hpp"
+#include "client/metadata.hpp"
 #include "session/request.hpp"
 
 #include <paddock/znode.hpp>

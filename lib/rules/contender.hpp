@@ -3,6 +3,7 @@
 #include "rules/claims.hpp"
 #include "rules/names.hpp"
 #include "rules/node_table.hpp"
+#include "rules/revoke_requests.hpp"
 
 #include <paddock/boot_clock.hpp>
 
@@ -36,7 +37,7 @@ struct contender {
     bool quitting = false;       ///< has left while its create is in flight
     bool listed = false;         ///< its first listing has arrived: its blockers are known
     bool with_directory = false; ///< its create makes the directory, too
-    bool revoke_requested = false;
+    revoke_requests revokes{};
     watching own_watch = watching::no;
     /// queue::own_losses_ when own_watch was armed. If that has grown since, the silent watch no
     /// longer proves that the node exists: see queue::own_node_deleted().

@@ -4,6 +4,7 @@
 #include "rules/claims.hpp"
 #include "rules/leftovers.hpp"
 #include "rules/outcome.hpp"
+#include "rules/revoke_requests.hpp"
 #include "rules/session_state.hpp"
 
 #include <cstddef>
@@ -49,6 +50,12 @@ struct watch_own { ///< read an own permit node and watch it
 struct look { ///< read another permit node: other_seen()
     std::string name;
 };
+struct restore_data { ///< write the data of an own permit node again: a request has overwritten it
+    node_id id;
+    std::string name;
+    std::int32_t version;   ///< only while the node's data has this version
+    std::int64_t requested; ///< when the first request came: see revoke_requests
+};
 struct sweep { ///< delete an own permit node, retry until it is gone, then release its id
     node_id id;
     std::string name;
@@ -58,7 +65,8 @@ struct sweep { ///< delete an own permit node, retry until it is gone, then rele
 struct grant {
     std::vector<std::string> names; ///< of its permit nodes
 };
-struct give_up {}; ///< too few permits were free for an immediate call
+struct request_revoke {}; ///< another client asks for the permits back
+struct give_up {};        ///< too few permits were free for an immediate call
 struct fail {
     why reason;
     int code; ///< the ensemble's error code, if refused
@@ -70,8 +78,9 @@ struct out {}; ///< the call has ended; the sweeper deletes what nodes it still 
 using permit_action =
     std::variant<permit_act::join_queue, permit_act::leave, permit_act::create, permit_act::list,
                  permit_act::read_permits, permit_act::make_parents, permit_act::forget,
-                 permit_act::watch_own, permit_act::look, permit_act::sweep, permit_act::taint,
-                 permit_act::pause, permit_act::await_lease, permit_act::grant, permit_act::give_up,
+                 permit_act::watch_own, permit_act::look, permit_act::restore_data,
+                 permit_act::sweep, permit_act::taint, permit_act::pause, permit_act::await_lease,
+                 permit_act::grant, permit_act::request_revoke, permit_act::give_up,
                  permit_act::fail, permit_act::lose, permit_act::out>;
 
 struct permit_terms {
@@ -126,7 +135,8 @@ public:
     struct looked_answer {
         outcome result;
         int code = 0;
-        bool watched = true; ///< false: the budget allows no other watch
+        bool watched = true;                    ///< false: the budget allows no other watch
+        std::optional<revoke_request> revoke{}; ///< of an own permit node
     };
     void listed(std::uint64_t number, const looked_answer& answer,
                 std::span<const std::string> names);
@@ -160,6 +170,7 @@ private:
         std::string name{};
         std::uint64_t first_listing = 0; ///< the number of the first listing sent after its create
         watching own_watch = watching::no;
+        revoke_requests revokes{};
     };
 
     void send_missing();
@@ -176,6 +187,7 @@ private:
     void need_permits();
     void look_at_others();
     void watch_own(permit_node& one);
+    void revoke_seen(permit_node& at, const revoke_request& one);
     void lose();
     permit_node* find(node_id id);
     void check_invariants() const;
@@ -201,6 +213,7 @@ private:
     bool counter_read_wanted_ = false;
     std::uint64_t counter_reads_sent_ = 0;
     bool watch_nodes_ = false;
+    std::int64_t first_revoke_ = 0; ///< when the first request came; 0: none
     bool out_sent_ = false;
     std::set<std::string> others_; ///< the permit nodes of the last listing that are not its own
     std::set<std::string> seen_;   ///< those that it has read, or does so just now

@@ -159,10 +159,20 @@ void permits::own_watched(node_id id, const looked_answer& answer) {
     if (at_ != stage::held || !one || one->own_watch != watching::asked) return;
     if (answer.result == outcome::missing) return lose();
     const auto result = session_.unless_late(answer.result);
+    if (result == outcome::done && answer.revoke) revoke_seen(*one, *answer.revoke);
     const bool armed = result == outcome::done && answer.watched;
     const bool again = result == outcome::done || result == outcome::later;
     one->own_watch = armed ? watching::armed : again ? watching::later : watching::no;
     if (one->own_watch == watching::later) session_.need_pause(actions_);
+}
+
+void permits::revoke_seen(permit_node& at, const revoke_request& one) {
+    if (!at.revokes.saw(one)) return;
+    if (first_revoke_ == 0) {
+        first_revoke_ = one.time;
+        actions_.push_back(permit_act::request_revoke{});
+    }
+    actions_.push_back(permit_act::restore_data{at.id, at.name, one.version, first_revoke_});
 }
 
 void permits::other_seen(const std::string& name, outcome result,

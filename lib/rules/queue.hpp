@@ -97,7 +97,7 @@ public:
         outcome result;
         std::int64_t czxid = 0;
         bool watched = true; ///< false: only read, because the budget allows no other watch
-        bool revoke_requested = false; ///< the node's data is the revoke message
+        std::optional<revoke_request> revoke{};
         std::optional<std::int64_t> left_since{};
     };
     void own_watched(contender_key key, node_id id, const own_answer& answer);
@@ -200,6 +200,7 @@ private:
     void watch_blocker_of(node_table::iterator it);
     void watch_foreign(node_table::iterator it);
     void watch_own(contender& c);
+    void revoke_seen(contender& c, const revoke_request& one);
     void advance(bool known_to_exist = false);
     void grant_shared(bool known_to_exist);
     bool grant(contender& c, bool known_to_exist);

@@ -58,6 +58,12 @@ struct downgrade { ///< atomically replace a node by one with the same sequence 
     std::string old_name;
     std::string name;
 };
+struct restore_data { ///< write the data of an own node again: a request has overwritten it
+    contender_key key;
+    std::string name;
+    std::int32_t version;   ///< only while the node's data has this version
+    std::int64_t requested; ///< when the first request came: see revoke_requests
+};
 struct taint { ///< a lost create of this contender may still be executed in the directory
     contender_key key;
 };
@@ -100,10 +106,11 @@ struct out { ///< the contender has left the queue; the sweeper deletes what nod
 using queue_action =
     std::variant<queue_act::create, queue_act::list, queue_act::make_parents,
                  queue_act::watch_blocker, queue_act::watch_own, queue_act::forget,
-                 queue_act::sweep, queue_act::downgrade, queue_act::taint, queue_act::pause,
-                 queue_act::await_lease, queue_act::warn, queue_act::grant, queue_act::give_up,
-                 queue_act::fail, queue_act::request_revoke, queue_act::lose, queue_act::downgraded,
-                 queue_act::downgrade_refused, queue_act::out, queue_act::directory_refused,
-                 queue_act::directory_shared, queue_act::directory_left>;
+                 queue_act::sweep, queue_act::downgrade, queue_act::restore_data, queue_act::taint,
+                 queue_act::pause, queue_act::await_lease, queue_act::warn, queue_act::grant,
+                 queue_act::give_up, queue_act::fail, queue_act::request_revoke, queue_act::lose,
+                 queue_act::downgraded, queue_act::downgrade_refused, queue_act::out,
+                 queue_act::directory_refused, queue_act::directory_shared,
+                 queue_act::directory_left>;
 
 } // namespace paddock::rules

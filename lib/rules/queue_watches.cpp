@@ -108,7 +108,7 @@ bool queue::grant(contender& c, bool known_to_exist) {
     if (c.holds()) c.since = session_.now();
     table_.granted(c.node);
     actions_.push_back(queue_act::grant{c.key, c.node->first.name, c.czxid});
-    if (c.revoke_requested) actions_.push_back(queue_act::request_revoke{c.key});
+    if (c.revokes.any()) actions_.push_back(queue_act::request_revoke{c.key});
     return true;
 }
 
@@ -154,9 +154,7 @@ void queue::own_watched(contender_key key, node_id id, const own_answer& answer)
     if (result == outcome::lost || result == outcome::not_sent) return;
     const bool done = answer.result == outcome::done;
     if (done) c.czxid = answer.czxid;
-    if (done && answer.revoke_requested && !std::exchange(c.revoke_requested, true) &&
-        c.at == stage::granted)
-        actions_.push_back(queue_act::request_revoke{c.key});
+    if (done && answer.revoke) revoke_seen(c, *answer.revoke);
     c.own_watch = done && answer.watched ? watching::armed : watching::later;
     c.losses_when_armed = own_losses_;
     if (c.own_watch == watching::later) session_.need_pause(actions_);
@@ -164,6 +162,15 @@ void queue::own_watched(contender_key key, node_id id, const own_answer& answer)
         table_.nearest_blocker(c.node) == table_.end())
         grant(c, true);
     advance();
+}
+
+/// Only a holder can oblige. A waiter is told with its grant.
+void queue::revoke_seen(contender& c, const revoke_request& one) {
+    const bool first = !c.revokes.any();
+    if (!c.revokes.saw(one)) return;
+    if (first && c.at == stage::granted) actions_.push_back(queue_act::request_revoke{c.key});
+    actions_.push_back(
+        queue_act::restore_data{c.key, c.node->first.name, one.version, c.revokes.first()});
 }
 
 void queue::node_event(std::string_view name, bool deleted) {

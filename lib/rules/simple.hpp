@@ -4,6 +4,7 @@
 #include "rules/claims.hpp"
 #include "rules/leftovers.hpp"
 #include "rules/outcome.hpp"
+#include "rules/revoke_requests.hpp"
 #include "rules/session_state.hpp"
 #include "rules/stuck.hpp"
 
@@ -43,8 +44,13 @@ struct race {        ///< create the marker and the lock's node in one multi, wi
 struct look { ///< read the lock's node, with a watch if the budget allows one
     std::uint64_t number;
 };
-struct forget {}; ///< drop that watch
-struct sweep {    ///< delete, retry until it is gone, release id and reservation, call swept()
+struct forget {};     ///< drop that watch
+struct restore_data { ///< write the node's data again: a request has overwritten it
+    node_id id;
+    std::int32_t version;   ///< only while the node's data has this version
+    std::int64_t requested; ///< when the first request came: see revoke_requests
+};
+struct sweep { ///< delete, retry until it is gone, release id and reservation, call swept()
     node_id id;
     bool both; ///< the marker and the lock's node in one multi; else the marker alone
 };
@@ -55,7 +61,8 @@ struct grant {
     node_id id; ///< the argument of release()
     std::int64_t czxid;
 };
-struct give_up { ///< the lock is taken, and the caller is immediate
+struct request_revoke {}; ///< another client asks the holder to give the lock back
+struct give_up {          ///< the lock is taken, and the caller is immediate
     caller_key key;
 };
 struct fail {
@@ -68,8 +75,9 @@ struct fail {
 
 using simple_action =
     std::variant<simple_act::glance, simple_act::reserve, simple_act::unreserve, simple_act::race,
-                 simple_act::look, simple_act::forget, simple_act::make_parents, simple_act::sweep,
-                 simple_act::taint, simple_act::pause, simple_act::await_lease, simple_act::grant,
+                 simple_act::look, simple_act::forget, simple_act::make_parents,
+                 simple_act::restore_data, simple_act::sweep, simple_act::taint, simple_act::pause,
+                 simple_act::await_lease, simple_act::grant, simple_act::request_revoke,
                  simple_act::give_up, simple_act::fail, simple_act::lose>;
 
 struct simple_terms {
@@ -119,6 +127,7 @@ public:
         bool of_session = false; ///< the node's ephemeral owner is this session
         std::int64_t czxid = 0;
         bool watched = true; ///< false: the budget allows no watch
+        std::optional<revoke_request> revoke{};
     };
     void looked(std::uint64_t number, looked_answer answer);
     /// Behind looked(): see left_since().
@@ -195,8 +204,9 @@ private:
     stage at_ = stage::idle;
     node_id id_ = 0; ///< of the present race, of the hold, or of the nodes being swept
     outcome race_outcome_ = outcome::not_sent;
-    int race_code_ = 0;      ///< the ensemble's error code
-    std::int64_t czxid_ = 0; ///< of the hold's node
+    int race_code_ = 0;       ///< the ensemble's error code
+    std::int64_t czxid_ = 0;  ///< of the hold's node
+    revoke_requests revokes_; ///< of the hold
     /// The lock's node, while this client owns it.
     struct own_node {
         std::int64_t czxid;

@@ -121,6 +121,11 @@ void simple::check_hold(const looked_answer& answer) {
     const bool foreign = answer.result == outcome::done && answer.czxid != czxid_;
     if (answer.result == outcome::missing || foreign) return lose_node();
     if (!unanswered(answer.result) && !watched_) session_.need_pause(actions_);
+    if (answer.result != outcome::done || !answer.revoke) return;
+    const bool first = !revokes_.any();
+    if (!revokes_.saw(*answer.revoke)) return;
+    if (first) actions_.push_back(simple_act::request_revoke{});
+    actions_.push_back(simple_act::restore_data{id_, answer.revoke->version, revokes_.first()});
 }
 
 void simple::grant(std::int64_t czxid) {
@@ -131,6 +136,7 @@ void simple::grant(std::int64_t czxid) {
     }
     at_ = stage::holding;
     czxid_ = czxid;
+    revokes_ = {};
     update_own_node(true, czxid);
     if (callers_.empty()) return release(id_);
     actions_.push_back(simple_act::grant{callers_.front().key, id_, czxid});

@@ -1,8 +1,8 @@
 // Any bytes as the data of a node: the data of other contenders, and numbers of permits.
 
+#include "client/metadata.hpp"
 #include "fuzz/target.hpp"
 #include "locks/semaphore/permit_counter.hpp"
-#include "queue/metadata.hpp"
 
 using namespace paddock;
 using test::expect;

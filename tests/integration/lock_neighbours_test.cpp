@@ -80,8 +80,8 @@ CO_TEST("a change of the watched node is no delete, and its delete is still noti
             [&] { return s.proxy.count(direction::down, opcode::get) == std::size_t(i) + 3; });
         CHECK_FALSE(a->done());
     }
-    s.direct.set(node_of(s, 1), "__REVOKE__"); // its own, likewise
-    co_await eventually([&] { return s.proxy.count(direction::down, opcode::get) == 6; });
+    s.direct.set(node_of(s, 1), "__REVOKE__"); // its own: read, restored, and read again
+    co_await eventually([&] { return s.proxy.count(direction::down, opcode::get) == 7; });
     CHECK_FALSE(a->done());
     s.direct.remove(other);
     co_await granted(a);

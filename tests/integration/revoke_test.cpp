@@ -1,6 +1,6 @@
 // Revoking a hold, and kicking a contender.
 
-#include "support/lock_harness.hpp"
+#include "revoke_support.hpp"
 
 #include <doctest/doctest.h>
 
@@ -13,9 +13,6 @@ mutex_options revocable() {
     mutex_options how;
     how.revocable = true;
     return how;
-}
-under_way<> request_to(guard& g) {
-    return start([&](auto token) { g.revoke_requested(std::move(token)); });
 }
 
 } // namespace

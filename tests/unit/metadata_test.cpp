@@ -1,6 +1,6 @@
 // The data of a contender's node, and of nodes that other programs wrote.
 
-#include "queue/metadata.hpp"
+#include "client/metadata.hpp"
 
 #include <doctest/doctest.h>
 
@@ -77,6 +77,38 @@ TEST_CASE("any label survives") {
         CHECK(writer.pid == 4711);
         CHECK(writer.since == a_moment);
     }
+}
+
+TEST_CASE("the time of a request to release is one more member") {
+    const detail::metadata data(this_process, "\"a\"\n");
+    const auto asked = a_moment + 5s;
+    const auto read_back = read(data.at(a_moment, {}, asked));
+    CHECK(read_back.revoke_requested == asked);
+    CHECK(read_back.label == "\"a\"\n");
+    CHECK(read_back.since == a_moment);
+    CHECK(read(data.at(a_moment)).revoke_requested == clock_type::time_point{});
+    CHECK(data.at(a_moment).find("revoke_requested") == std::string::npos);
+    const auto simple = data.at(a_moment, "an-id", asked);
+    CHECK(simple.find("\"id\":\"an-id\"") != std::string::npos);
+    CHECK(read(simple).revoke_requested == asked);
+    const auto leader = detail::metadata::verbatim("an id");
+    CHECK(leader.at(a_moment, {}, asked) == "an id");
+}
+
+TEST_CASE("a node that a request has overwritten shows the request, and its time") {
+    node_stat stat;
+    stat.ephemeral_owner = 7;
+    stat.mtime = 1'700'000'000'123;
+    contender out;
+    detail::read_node("__REVOKE__", stat, out);
+    CHECK(out.revoke_requested == a_moment);
+    CHECK(out.data == "__REVOKE__");
+    CHECK(out.session == 7);
+    CHECK(untouched(out));
+    out = {};
+    detail::read_node(detail::metadata(this_process, "job").at(a_moment), stat, out);
+    CHECK(out.label == "job");
+    CHECK(out.revoke_requested == clock_type::time_point{});
 }
 
 TEST_CASE("unknown data in a node is ignored") {

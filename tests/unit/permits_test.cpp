@@ -337,3 +337,20 @@ TEST_CASE("a call that has lost its queue node deletes its leases and queues aga
     CHECK(one.created(3) == "sweep 3");
     CHECK(one.say([](auto& r) { r.excluded(); }) == "out");
 }
+
+TEST_CASE("a request to release is told once, and each overwritten permit node is restored") {
+    acquiring one({.count = 2, .permits = 2});
+    one.admitted();
+    one.created(1);
+    one.created(2);
+    one.listed({1, 2});
+    CHECK(one.say([](auto& r) { r.watch_hold(); }) == "watch 1, watch 2");
+    CHECK(one.own_read(1) == "");
+    CHECK(one.own_read(2, {{1, 500, 501}}) == "revoke, restore 2 at 1 since 500");
+    CHECK(one.own_changed(2, false) == "watch 2"); // by the client's own write
+    CHECK(one.own_read(2) == "");
+    CHECK(one.own_changed(1, false) == "watch 1");
+    CHECK(one.own_read(1, {{4, 900, 901}}) == "restore 1 at 4 since 500");
+    one.release();
+    CHECK(one.own_read(1, {{6, 950, 951}}) == "");
+}

@@ -280,20 +280,29 @@ TEST_CASE("watch_first watches the first node of the queue until it is switched 
 
 TEST_CASE("a revoke request is reported once, to a holder, or with the grant") {
     connected_queue queue;
-    const auto read = [&](contender_key key, bool asked) {
-        queue.queue.own_watched(
-            key, queue.id_of(key),
-            {.result = outcome::done, .czxid = 100, .watched = true, .revoke_requested = asked});
-        return queue.actions();
-    };
     queue.waits(1, 0, {0});
     queue.watch_hold(1);
-    CHECK(read(1, false) == "");
+    CHECK(queue.own_read(1) == "");
     CHECK(queue.changed(0) == "watch own 1");
-    CHECK(read(1, true) == "revoke 1");
+    CHECK(queue.own_read(1, {{1, 500, 501}}) == "revoke 1, restore 1 at 1 since 500");
+    CHECK(queue.own_read(1, {{1, 500, 501}}) == ""); // the write was refused
+    CHECK(queue.changed(0) == "watch own 1");        // by the client's own write
+    CHECK(queue.own_read(1) == "");
     CHECK(queue.changed(0) == "watch own 1");
-    CHECK(read(1, true) == "");
+    CHECK(queue.own_read(1, {{3, 900, 901}}) == "restore 1 at 3 since 500");
     queue.waits(2, 1, {0, 1});
-    CHECK(read(2, true) == "");
+    CHECK(queue.own_read(2, {{1, 700, 701}}) == "restore 2 at 1 since 700");
     CHECK(queue.release(1) == "sweep 0, out 1, grant 2, revoke 2");
+}
+
+TEST_CASE("a contender that queues again has not been asked to release") {
+    connected_queue queue;
+    queue.waits(1, 0, {0});
+    queue.waits(2, 1, {0, 1});
+    CHECK(queue.own_read(2, {{1, 700, 701}}) == "restore 2 at 1 since 700");
+    queue.deleted(1);
+    queue.created(2, 2);
+    queue.listed({0, 2});
+    queue.own_watched(2);
+    CHECK(queue.release(1) == "sweep 0, out 1, grant 2");
 }

@@ -8,6 +8,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <variant>
@@ -64,6 +66,11 @@ struct stepped {
     static std::string words(const simple_act::make_parents&) { return "make parents"; }
     static std::string words(const simple_act::sweep& a) {
         return a.both ? "sweep" : "sweep alone";
+    }
+    static std::string words(const simple_act::request_revoke&) { return "revoke"; }
+    static std::string words(const simple_act::restore_data& a) {
+        return "restore " + std::to_string(a.id) + " at " + std::to_string(a.version) + " since " +
+               std::to_string(a.requested);
     }
     static std::string words(const simple_act::taint&) { return "taint"; }
     static std::string words(const simple_act::pause&) { return "pause"; }
@@ -207,4 +214,29 @@ TEST_CASE("an immediate caller reads first, and does not wait for a connection")
     CHECK(one.say(&rules::simple::glanced, 2, outcome::missing, 0) == "reserve");
     CHECK(one.say(&rules::simple::disconnected) == "fail, unreserve");
     CHECK(one.enter(true) == "fail");
+}
+
+TEST_CASE("a request to release is told once for each hold, and the node's data is restored") {
+    stepped one;
+    one.raced(outcome::done);
+    one.sees(1, true);
+    const auto shows = [&](std::uint64_t n, std::optional<rules::revoke_request> request) {
+        return one.say(
+            &rules::simple::looked, n,
+            rules::simple::looked_answer{.result = outcome::done, .czxid = 7, .revoke = request});
+    };
+    CHECK(one.say(&rules::simple::changed, false) == "look");
+    CHECK(shows(2, {{1, 500, 501}}) == "revoke, restore 1 at 1 since 500");
+    CHECK(one.say(&rules::simple::changed, false) == "look"); // by the client's own write
+    CHECK(shows(3, {}) == "");
+    CHECK(one.say(&rules::simple::changed, false) == "look");
+    CHECK(shows(4, {{3, 900, 901}}) == "restore 1 at 3 since 500");
+    one.say(&rules::simple::release, 1);
+    one.say(&rules::simple::swept, 1);
+    one.enter();
+    one.say(&rules::simple::reserved);
+    one.say(&rules::simple::raced, 2, outcome::done, 0);
+    CHECK(one.sees(5, true) == "grant 2");
+    CHECK(one.say(&rules::simple::changed, false) == "look");
+    CHECK(shows(6, {{1, 1000, 1001}}) == "revoke, restore 2 at 1 since 1000");
 }

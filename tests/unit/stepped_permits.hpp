@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -64,6 +65,10 @@ public:
     }
     std::string own_watched(int own, outcome result = outcome::done, bool watched = true) {
         return say([&](auto& r) { r.own_watched(ids_.at(own), {result, 0, watched}); });
+    }
+    /// A read of the permit node is answered, and its watch armed.
+    std::string own_read(int own, std::optional<rules::revoke_request> shows = {}) {
+        return say([&](auto& r) { r.own_watched(ids_.at(own), {outcome::done, 0, true, shows}); });
     }
     std::string own_changed(int own, bool deleted) {
         return say([&](auto& r) { r.own_changed(ids_.at(own), deleted); });
@@ -139,6 +144,11 @@ private:
     std::string words(const permit_act::forget&) { return "forget"; }
     std::string words(const permit_act::watch_own& a) { return "watch " + number_of(a.id); }
     std::string words(const permit_act::look& a) { return "look " + a.name.substr(37, 2); }
+    std::string words(const permit_act::request_revoke&) { return "revoke"; }
+    std::string words(const permit_act::restore_data& a) {
+        return "restore " + number_of(a.id) + " at " + std::to_string(a.version) + " since " +
+               std::to_string(a.requested);
+    }
     std::string words(const permit_act::sweep& a) { return "sweep " + number_of(a.id); }
     std::string words(const permit_act::taint&) { return "taint"; }
     std::string words(const permit_act::pause&) { return "pause"; }

@@ -139,6 +139,12 @@ public:
                           {.result = result, .czxid = czxid_of(key), .watched = room});
         return actions();
     }
+    /// A read of the contender's node is answered, and its watch armed.
+    std::string own_read(contender_key key, std::optional<rules::revoke_request> shows = {}) {
+        queue.own_watched(key, id_of(key),
+                          {.result = outcome::done, .czxid = czxid_of(key), .revoke = shows});
+        return actions();
+    }
     std::string deleted(std::int32_t sequence) { return event(name(sequence), true); }
     std::string changed(std::int32_t sequence) { return event(name(sequence), false); }
     std::string event(const std::string& node, bool gone) {
@@ -240,6 +246,10 @@ private:
         return "refuse downgrade " + text(a.key) + ' ' + number(a.code);
     }
     std::string words(const act::request_revoke& a) { return "revoke " + text(a.key); }
+    std::string words(const act::restore_data& a) {
+        return "restore " + text(a.key) + " at " + number(a.version) + " since " +
+               number(a.requested);
+    }
     std::string words(const act::taint& a) { return "taint " + text(a.key); }
     std::string words(const act::pause&) { return "pause"; }
     std::string words(const act::await_lease&) { return "await lease"; }

@@ -1,6 +1,6 @@
 #include "locks/fair/contenders.hpp"
 
-#include "queue/metadata.hpp"
+#include "client/metadata.hpp"
 #include "rules/names.hpp"
 #include "rules/outcome.hpp"
 #include "rules/paths.hpp"
@@ -58,10 +58,10 @@ private:
         unanswered_ = found_.size();
         if (unanswered_ == 0) return finish({});
         for (std::size_t i = 0; i < found_.size(); ++i)
-            read_node(i);
+            ask_for(i);
     }
 
-    void read_node(std::size_t i) {
+    void ask_for(std::size_t i) {
         query_.client->dispatcher().submit(
             lane::user, requests::get{found_[i].path},
             [self = this->shared_from_this(), i](const native::reply& r) { self->answered(i, r); });
@@ -72,10 +72,8 @@ private:
         lost_ = lost_ || must_repeat(r.rc);
         if (zookeeper_error(r.rc) == zk_errc::no_node) one.path.clear();
         if (r.rc == 0 && r.stat) {
-            one.data = r.value;
-            one.session = r.stat->ephemeral_owner;
+            read_node(r.value, *r.stat, one);
             one.token = query_.names.token(rules::name_of(one.path), r.stat->czxid);
-            read_metadata(one.data, one);
         }
         if (--unanswered_ > 0) return;
         if (lost_) return start();
@@ -119,7 +117,7 @@ void find_contenders(std::shared_ptr<const fair_lock> of,
     using found = std::vector<contender>;
     const auto call = make_pending_call(of->client, std::move(h));
     call->start_open([of, call] {
-        read_contenders({of->client, of->directory, of->names},
+        read_contenders(query_of(*of),
                         [call](error_code why, found all) { call->complete(why, std::move(all)); });
     });
 }
@@ -129,8 +127,7 @@ void find_holder(std::shared_ptr<const fair_lock> of,
     using found = std::optional<contender>;
     const auto call = make_pending_call(of->client, std::move(h));
     call->start_open([of, call] {
-        read_contenders({of->client, of->directory, of->names}, [call](error_code why,
-                                                                       std::vector<contender> all) {
+        read_contenders(query_of(*of), [call](error_code why, std::vector<contender> all) {
             call->complete(why, all.empty() ? found() : found(std::move(all.front())));
         });
     });

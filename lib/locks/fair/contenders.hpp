@@ -19,6 +19,10 @@ struct contender_query {
     bool all_nodes = false; ///< includes nodes with other names
 };
 
+inline contender_query query_of(const fair_lock& lock) {
+    return {lock.client, lock.directory, lock.names};
+}
+
 /// Lists a directory and reads all contenders' nodes at once. Strand only.
 void read_contenders(contender_query query,
                      unique_function<void(error_code, std::vector<contender>)> done);

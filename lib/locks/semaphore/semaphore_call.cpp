@@ -149,6 +149,9 @@ void semaphore_call::lost(error_code why) {
     report(&rules::permits::queue_node_lost);
 }
 
+/// Its node in the queue is deleted with the grant of the permits.
+void semaphore_call::revoke_requested() { revoke_requested_ = true; }
+
 void semaphore_call::find_holder(handler<void(error_code, std::optional<contender>)> h) const {
     detail::find_holder(lock_, std::move(h));
 }

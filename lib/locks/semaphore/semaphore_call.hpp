@@ -11,6 +11,7 @@
 
 #include <paddock/guard.hpp>
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <string>
@@ -35,6 +36,7 @@ public:
     void given_up() override;
     void failed(error_code why) override;
     void lost(error_code why) override;
+    void revoke_requested() override;
 
     // From the session.
     void on_connected() override { rules_driver::on_connected(); }
@@ -80,9 +82,11 @@ private:
     void carry_out(const rules::permit_act::forget& a);
     void carry_out(const rules::permit_act::watch_own& a);
     void carry_out(const rules::permit_act::look& a);
+    void carry_out(const rules::permit_act::restore_data& a);
     void carry_out(const rules::permit_act::sweep& a);
     void carry_out(const rules::permit_act::taint& a);
     void carry_out(const rules::permit_act::grant& a);
+    void carry_out(const rules::permit_act::request_revoke& a);
     void carry_out(const rules::permit_act::give_up& a);
     void carry_out(const rules::permit_act::fail& a);
     void carry_out(const rules::permit_act::lose& a);
@@ -111,6 +115,9 @@ private:
 
     std::shared_ptr<rearming_watch> directory_watch_, counter_watch_;
     std::map<rules::node_id, std::shared_ptr<rearming_watch>> own_;
+    /// When each permit node was created.
+    std::map<rules::node_id, std::chrono::system_clock::time_point> created_at_;
+    bool revoke_requested_ = false; ///< of the node in the queue
     std::weak_ptr<node_hold> hold_;
     std::vector<std::string> paths_; ///< of the permit nodes of the hold
 };

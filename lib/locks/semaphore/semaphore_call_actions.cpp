@@ -1,8 +1,10 @@
 // What the rules decide, carried out.
 #include "locks/semaphore/semaphore_call.hpp"
 #include "queue/other_kinds.hpp"
+#include "queue/restore_data.hpp"
 #include "rules/names.hpp"
 #include "rules/paths.hpp"
+#include "rules/revoke_requests.hpp"
 #include "session/call.hpp"
 #include "session/listing.hpp"
 
@@ -39,9 +41,9 @@ void semaphore_call::carry_out(const rules::permit_act::leave&) {
 void semaphore_call::carry_out(const rules::permit_act::create& a) {
     const auto path = path_of(lease_prefix(*lock_, a.id));
     const auto& nodes = *lock_->queue.nodes;
+    const auto now = created_at_[a.id] = client()->env().wall_clock();
     client()->dispatcher().submit(
-        lane::lock_work,
-        requests::create{path, nodes.data.at(client()->env().wall_clock()), nodes.how, true},
+        lane::lock_work, requests::create{path, nodes.data.at(now), nodes.how, true},
         [self = self(), id = a.id](const native::reply& r) {
             self->report(&rules::permits::created, id,
                          rules::permits::created_answer{
@@ -127,8 +129,23 @@ void semaphore_call::carry_out(const rules::permit_act::watch_own& a) {
             const bool watched = watch->answered(waiter, r.rc == 0);
             const auto result = rules::judge(rules::request_kind::look, r.rc);
             self->report(&rules::permits::own_watched, id,
-                         rules::permits::looked_answer{result, r.rc, watched});
+                         rules::permits::looked_answer{result, r.rc, watched,
+                                                       rules::revoke_request_in(r.value, r.stat)});
         });
+}
+
+void semaphore_call::carry_out(const rules::permit_act::restore_data& a) {
+    const auto& data = lock_->queue.nodes->data;
+    restore_data(*client(),
+                 requests::set{path_of(a.name),
+                               data.at(created_at_[a.id], {}, time_of(a.requested)), a.version});
+}
+
+void semaphore_call::carry_out(const rules::permit_act::request_revoke&) {
+    const auto held = hold_.lock();
+    if (!held) return;
+    held->request_revoke();
+    if (lock_->queue.revocable) held->end(errc::revoked);
 }
 
 void semaphore_call::carry_out(const rules::permit_act::look& a) {
@@ -143,6 +160,7 @@ void semaphore_call::carry_out(const rules::permit_act::look& a) {
 
 /// The sweeper releases the bytes, unless the call will create another permit node instead.
 void semaphore_call::carry_out(const rules::permit_act::sweep& a) {
+    created_at_.erase(a.id);
     const auto bytes = settled_ ? std::min(bytes_each_, bytes_) : 0;
     bytes_ -= bytes;
     client()->sweeper().remove(path_of(a.name), a.id, bytes);
@@ -170,6 +188,7 @@ void semaphore_call::carry_out(const rules::permit_act::grant& a) {
         if (const auto self = weak.lock()) self->report(&rules::permits::watch_hold);
     });
     finish({}, access::make<guard>(granted));
+    if (revoke_requested_) carry_out(rules::permit_act::request_revoke{});
 }
 
 void semaphore_call::carry_out(const rules::permit_act::give_up&) {

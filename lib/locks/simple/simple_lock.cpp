@@ -1,9 +1,11 @@
 #include "locks/simple/simple_lock.hpp"
 
+#include "queue/restore_data.hpp"
 #include "rules/names.hpp"
 #include "rules/outcome.hpp"
 #include "rules/paths.hpp"
 #include "rules/request_bytes.hpp"
+#include "rules/revoke_requests.hpp"
 #include "session/call.hpp"
 #include "session/listing.hpp"
 
@@ -139,7 +141,8 @@ void simple_lock::carry_out(const rules::simple_act::unreserve&) {
 }
 
 void simple_lock::carry_out(const rules::simple_act::race& a) {
-    data_ = settings_.data.at(core_.env().wall_clock(), core_.claims().text(a.id));
+    raced_at_ = core_.env().wall_clock();
+    data_ = settings_.data.at(raced_at_, core_.claims().text(a.id));
     core_.dispatcher().submit(
         lane::lock_work,
         requests::multi{{op::create{marker(a.id), data_, create_mode::ephemeral, settings_.acl},
@@ -164,7 +167,8 @@ void simple_lock::carry_out(const rules::simple_act::look& a) {
                                       .own_data = r.value == self->data_,
                                       .of_session = self->of_session(r),
                                       .czxid = r.stat ? r.stat->czxid : 0,
-                                      .watched = self->watch_->answered(waiter, r.rc == 0)});
+                                      .watched = self->watch_->answered(waiter, r.rc == 0),
+                                      .revoke = rules::revoke_request_in(r.value, r.stat)});
             self->has_children_ = r.stat && r.stat->num_children > 0;
             self->report(&simple::owner_left, rules::left_since(r.stat));
         });
@@ -181,6 +185,20 @@ void simple_lock::explain(rules::leftover_nodes& nodes) {
 }
 
 void simple_lock::carry_out(const rules::simple_act::forget&) { watch_->forget(); }
+
+/// The check of the marker: a node that another contender has made meanwhile is not written to.
+void simple_lock::carry_out(const rules::simple_act::restore_data& a) {
+    const auto data = settings_.data.at(raced_at_, core_.claims().text(a.id), time_of(a.requested));
+    restore_data(core_, requests::multi{{op::check{marker(a.id), any_version},
+                                         op::set{settings_.path, data, a.version}}});
+}
+
+void simple_lock::carry_out(const rules::simple_act::request_revoke&) {
+    const auto held = hold_.lock();
+    if (!held) return;
+    held->request_revoke();
+    if (settings_.revocable) held->end(errc::revoked);
+}
 
 void simple_lock::carry_out(const rules::simple_act::sweep& a) {
     const auto path = marker(a.id);

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "client/metadata.hpp"
 #include "locks/call/node_call.hpp"
 #include "locks/call/node_hold.hpp"
-#include "queue/metadata.hpp"
 #include "queue/path_use.hpp"
 #include "queue/rules_driver.hpp"
 #include "rules/simple.hpp"
@@ -12,6 +12,7 @@
 #include <paddock/guard.hpp>
 #include <paddock/options.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -31,6 +32,7 @@ struct simple_lock_settings {
     paddock::acl acl;
     bool persistent_parents = false;
     bool sync_first = false;
+    bool revocable = false;
     paddock::on_expiry on_expiry = paddock::on_expiry::requeue;
     paddock::on_over_budget on_over_budget = paddock::on_over_budget::wait;
     paddock::hold_limit hold_limit;
@@ -110,9 +112,11 @@ private:
     void carry_out(const rules::simple_act::race& a);
     void carry_out(const rules::simple_act::look& a);
     void carry_out(const rules::simple_act::forget& a);
+    void carry_out(const rules::simple_act::restore_data& a);
     void carry_out(const rules::simple_act::sweep& a);
     void carry_out(const rules::simple_act::taint& a);
     void carry_out(const rules::simple_act::grant& a);
+    void carry_out(const rules::simple_act::request_revoke& a);
     void carry_out(const rules::simple_act::give_up& a);
     void carry_out(const rules::simple_act::fail& a);
     void carry_out(const rules::simple_act::lose& a);
@@ -130,6 +134,7 @@ private:
     rules::caller_key last_ = 0;
     budget::waiter_id waiting_ = 0; ///< for the node budget
     std::string data_;              ///< the data of the present race's nodes
+    std::chrono::system_clock::time_point raced_at_{};
     std::shared_ptr<rearming_watch> watch_;
     std::weak_ptr<node_hold> hold_;
 };

@@ -1,7 +1,7 @@
 #include "client/count_lock.hpp"
 #include "locks/call/arguments.hpp"
 #include "locks/simple/simple_lock.hpp"
-#include "queue/metadata.hpp"
+#include "client/metadata.hpp"
 #include "rules/paths.hpp"
 #include "session/call.hpp"
 #include "session/core_of.hpp"

@@ -175,6 +175,8 @@ private:
         look(key, {.what = request::get, .name = a.name, .id = a.id});
     }
     void carry_out(std::size_t, const permit_act::look&) {} // without a clock there is none
+    void carry_out(std::size_t, const permit_act::request_revoke&) {}
+    void carry_out(std::size_t, const permit_act::restore_data&) {}
     void carry_out(std::size_t key, const permit_act::forget&) {
         for (const auto& name : {the_directory, the_counter})
             link_of(key).forget(key, name);

@@ -129,6 +129,7 @@ private:
         must(false, "no downgrade");
     }
     void carry_out(std::size_t, const queue_act::request_revoke&) {}
+    void carry_out(std::size_t, const queue_act::restore_data&) {}
     void carry_out(std::size_t n, const queue_act::grant& a) {
         answer(a.key, stage::held);
         entries_[a.key].node = a.name;

@@ -127,6 +127,8 @@ private:
         else
             link_of(n).remove_alone(marker, a.id);
     }
+    void carry_out(std::size_t, const simple_act::request_revoke&) {}
+    void carry_out(std::size_t, const simple_act::restore_data&) {}
     void carry_out(std::size_t n, const simple_act::taint&) { link_of(n).taint(); }
     void carry_out(std::size_t n, const simple_act::pause&) { objects[n].paused = true; }
     void carry_out(std::size_t n, const simple_act::await_lease&) {

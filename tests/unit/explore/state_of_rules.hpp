@@ -70,13 +70,13 @@ struct state_of_rules {
         const auto& [ids, how, session, at, nodes, unwanted_creates, node_count, permit_count,
                      complete, permits_known, too_few_free, directory_watched, counter_watched,
                      listing_in_flight, listing_wanted, listings_sent, counter_read_in_flight,
-                     counter_read_wanted, counter_reads_sent, watch_nodes, out_sent, others, seen,
-                     leftovers, lacking_since, next_looks, actions] = of;
+                     counter_read_wanted, counter_reads_sent, watch_nodes, first_revoke, out_sent,
+                     others, seen, leftovers, lacking_since, next_looks, actions] = of;
         out.add(at, nodes.size(), unwanted_creates.size(), others.size(), seen.size(),
                 leftovers.empty());
         for (const auto& one : nodes) {
-            const auto& [presence, id, name, first_listing, own_watch] = one;
-            out.add(presence, own_watch);
+            const auto& [presence, id, name, first_listing, own_watch, revokes] = one;
+            out.add(presence, own_watch, revokes.first());
             out.put(shape::node, id);
             out.name(name);
             out.put(shape::look, first_listing, scope);
@@ -87,19 +87,21 @@ struct state_of_rules {
         out.put(shape::look, counter_reads_sent, scope);
         out.add(node_count, permit_count, complete, permits_known, too_few_free, directory_watched,
                 counter_watched, listing_in_flight, listing_wanted, counter_read_in_flight,
-                counter_read_wanted, watch_nodes, out_sent, actions.size());
+                counter_read_wanted, watch_nodes, first_revoke, out_sent, actions.size());
         see(session, out);
     }
 
     static void see(const simple& of, std::uint64_t scope, shape& out) {
         const auto& [ids, how, session, callers, glances, at, id, race_outcome, race_code, czxid,
-                     own_node, leftovers, looks_sent, look_in_flight, watched, actions] = of;
+                     revokes, own_node, leftovers, looks_sent, look_in_flight, watched, actions] =
+            of;
         out.add(callers.size(), glances.size());
         for (const auto& [key, immediate, since, reported_stuck] : callers)
             out.add(key, immediate, reported_stuck);
         for (const auto key : glances)
             out.add(key);
-        out.add(at, race_outcome, race_code, own_node.has_value(), leftovers.empty());
+        out.add(at, race_outcome, race_code, revokes.first(), own_node.has_value(),
+                leftovers.empty());
         out.put(shape::node, id);
         out.put(shape::zxid, czxid);
         if (own_node) out.put(shape::zxid, own_node->czxid);
@@ -136,9 +138,9 @@ private:
     static void see(const contender& of, std::uint64_t listings_sent, std::uint64_t own_losses,
                     shape& out) {
         const auto& [key, how, reported_stuck, since, id, at, quitting, listed, with_directory,
-                     revoke_requested, own_watch, losses_when_armed, downgrade_id, first_listing,
-                     czxid, node] = of;
-        out.add(key, how.as, reported_stuck, at, quitting, listed, with_directory, revoke_requested,
+                     revokes, own_watch, losses_when_armed, downgrade_id, first_listing, czxid,
+                     node] = of;
+        out.add(key, how.as, reported_stuck, at, quitting, listed, with_directory, revokes.first(),
                 own_watch, losses_when_armed == own_losses, first_listing > listings_sent);
         out.put(shape::node, id);
         out.put(shape::node, downgrade_id);

@@ -1,4 +1,6 @@
-#include "queue/metadata.hpp"
+#include "client/metadata.hpp"
+
+#include "rules/revoke_requests.hpp"
 
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
@@ -79,13 +81,17 @@ metadata metadata::verbatim(std::string text) {
     return out;
 }
 
-std::string metadata::at(std::chrono::system_clock::time_point now) const {
+std::string metadata::at(std::chrono::system_clock::time_point now, std::string_view id,
+                         std::chrono::system_clock::time_point revoke_requested) const {
     if (verbatim_) return start_;
-    return start_ + "\"time\":\"" + iso8601(now) + "\"}";
-}
-
-std::string metadata::at(std::chrono::system_clock::time_point now, std::string_view id) const {
-    return start_ + "\"id\":\"" + std::string(id) + "\",\"time\":\"" + iso8601(now) + "\"}";
+    auto text = start_;
+    const auto add = [&text](std::string_view name, std::string_view value) {
+        text.append(1, '"').append(name).append("\":\"").append(value).append("\",");
+    };
+    if (!id.empty()) add("id", id);
+    if (revoke_requested != std::chrono::system_clock::time_point())
+        add("revoke_requested", iso8601(revoke_requested));
+    return text.append("\"time\":\"").append(iso8601(now)).append("\"}");
 }
 
 void read_metadata(std::string_view data, contender& out) {
@@ -95,8 +101,17 @@ void read_metadata(std::string_view data, contender& out) {
     out.host = text_of(*object, "host");
     out.label = text_of(*object, "label");
     out.since = read_iso8601(text_of(*object, "time"));
+    out.revoke_requested = read_iso8601(text_of(*object, "revoke_requested"));
     const auto* const pid = object->if_contains("pid");
     if (pid && pid->is_int64()) out.pid = pid->get_int64();
+}
+
+void read_node(std::string_view data, const node_stat& stat, contender& out) {
+    out.data = data;
+    out.session = stat.ephemeral_owner;
+    read_metadata(data, out);
+    if (const auto request = rules::revoke_request_in(data, &stat))
+        out.revoke_requested = time_of(request->time);
 }
 
 bool says_sticky(std::string_view data) {

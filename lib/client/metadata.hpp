@@ -3,8 +3,10 @@
 #include "support/process_name.hpp"
 
 #include <paddock/contender.hpp>
+#include <paddock/znode.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -18,9 +20,10 @@ public:
     metadata(const process_name& of, std::string_view label, bool sticky = false);
     /// The data is exactly this text.
     static metadata verbatim(std::string text);
-    std::string at(std::chrono::system_clock::time_point now) const;
-    /// With an additional member, id, which makes the data unique.
-    std::string at(std::chrono::system_clock::time_point now, std::string_view id) const;
+    /// `id`, an additional member, makes the data unique; `revoke_requested`, another one, is the
+    /// time of the first request to release the lock. Verbatim data has no room for members.
+    std::string at(std::chrono::system_clock::time_point now, std::string_view id = {},
+                   std::chrono::system_clock::time_point revoke_requested = {}) const;
 
     friend bool operator==(const metadata&, const metadata&) = default;
 
@@ -33,6 +36,14 @@ private:
 
 /// Fills in the members that the data contains, if paddock wrote it; other data has no effect.
 void read_metadata(std::string_view data, contender& out);
+/// Fills in what a read of the contender's node shows.
+void read_node(std::string_view data, const node_stat& stat, contender& out);
+
+/// The time of a node_stat.
+inline std::chrono::system_clock::time_point time_of(std::int64_t milliseconds_since_1970) {
+    return std::chrono::system_clock::time_point(
+        std::chrono::milliseconds(milliseconds_since_1970));
+}
 
 /// Whether it is the data of a sticky lock's node.
 bool says_sticky(std::string_view data);
