@@ -37,4 +37,15 @@ struct contender {
     std::chrono::system_clock::time_point revoke_requested{};
 };
 
+/// A key of a lock_family or shared_lock_family whose lock has contenders.
+struct key_in_use {
+    std::string key{}; ///< the key; its beginning, if `complete` is false
+    /// Whether `key` is the whole key. Of one whose name is longer than 200 bytes the node's name
+    /// has only the beginning and a hash: see lock_family.
+    bool complete = true;
+    /// The directory of the key's lock, without the client's root: for a mutex or shared_mutex.
+    std::string path{};
+    std::int32_t contenders = 0; ///< the number of nodes: of the holder, and of those that wait
+};
+
 } // namespace paddock

@@ -30,7 +30,8 @@ class [[gnu::visibility("default")]] election;
 /// which takes part in the same election.
 ///
 /// **Operations**: campaign(), try_campaign(), try_campaign_for() and try_campaign_until() for the
-/// lock(), try_lock() and so on of a lock; lead(); and those that follow the leadership.
+/// lock(), try_lock() and so on of a lock; lead(); those that follow the leadership; and revoke()
+/// and kick().
 ///
 /// Executor, lifetime, thread safety of all operations: see lockable.
 class election {
@@ -132,7 +133,8 @@ public:
 
     /// Changes the id that others see of this leader (election_options::id) while it leads: writes
     /// the data of its node. A wait with next_leader() does not end by that. A later campaign()
-    /// begins with the id of the options.
+    /// begins with the id of the options. A request to release that comes in the same moment can be
+    /// overwritten: then revoke() again.
     ///
     /// Completion signature: `void(error_code)`.
     ///
@@ -202,6 +204,31 @@ public:
             get_executor(), std::forward<Token>(token), &start_next_leader, impl_, seen);
     }
 
+    /// Requests that a participant, the leader above all, leave: see mutex::revoke(). A leader
+    /// hears of it by guard::revoke_requested; with election_options::revocable its leadership
+    /// ends, and the next in order leads once it has resigned. A candidate hears of it when it
+    /// leads. The request overwrites the participant's id, which its client then writes back.
+    /// (Curator's LeaderLatch does not know such requests: it keeps the leadership, and its id is
+    /// lost.)
+    ///
+    ///     auto leader = co_await votes.leader();
+    ///     if (leader) co_await votes.revoke(*leader); // before the leader's host is updated
+    ///
+    /// Everything else: as mutex::revoke().
+    template <asio::completion_token_for<void(error_code)> Token = default_token>
+    [[nodiscard]] auto revoke(contender target, Token&& token = {}) const {
+        return detail::initiate<void(error_code)>(get_executor(), std::forward<Token>(token),
+                                                  &start_revoke, impl_, std::move(target));
+    }
+
+    /// Deletes a participant's node by force: see mutex::kick(). A candidate campaigns again, at
+    /// the end; a leader leads no more, and works on until its client learns of that.
+    template <asio::completion_token_for<void(error_code)> Token = default_token>
+    [[nodiscard]] auto kick(contender target, Token&& token = {}) const {
+        return detail::initiate<void(error_code)>(get_executor(), std::forward<Token>(token),
+                                                  &start_kick, impl_, std::move(target));
+    }
+
 private:
     friend struct detail::access;
     using impl_ptr = std::shared_ptr<const detail::fair_lock>;
@@ -219,6 +246,8 @@ private:
                                    impl_ptr);
     static void start_next_leader(detail::handler<void(error_code, std::optional<contender>)>,
                                   impl_ptr, fencing_token);
+    static void start_revoke(detail::handler<void(error_code)>, impl_ptr, contender);
+    static void start_kick(detail::handler<void(error_code)>, impl_ptr, contender);
 
     impl_ptr impl_;
 };

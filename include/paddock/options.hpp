@@ -259,11 +259,15 @@ struct shared_mutex_options {
 /// The options of an election.
 struct election_options {
     /// Text that others see of this participant: the data of its node, which Curator's LeaderLatch
-    /// calls id. Valid UTF-8, at most 16 KiB.
+    /// calls id. Valid UTF-8, at most 16 KiB; not `__REVOKE__`, which asks a leader to resign.
     std::string id{};
     std::string group{}; ///< as mutex_options::group
     paddock::acl acl = open_acl();
     bool persistent_parents = false;
+    /// As mutex_options::revocable: with `true` a request to release (election::revoke) ends the
+    /// leadership, and election::lead resigns and campaigns again, behind the others. So leadership
+    /// is handed over before a program is updated.
+    bool revocable = false;
     paddock::on_expiry on_expiry = paddock::on_expiry::requeue;
     paddock::on_over_budget on_over_budget = paddock::on_over_budget::wait;
     paddock::hold_limit hold_limit{};
@@ -284,6 +288,7 @@ struct semaphore_options {
     std::string group{}; ///< as mutex_options::group
     bool persistent_parents = false;
     bool sync_first = false; ///< for the `try_acquire` forms
+    bool revocable = false;  ///< as mutex_options::revocable
     paddock::on_expiry on_expiry = paddock::on_expiry::requeue;
     paddock::on_over_budget on_over_budget = paddock::on_over_budget::wait;
     paddock::hold_limit hold_limit{};
@@ -303,6 +308,8 @@ struct simple_mutex_options {
     bool persistent_parents = false;
     /// As mutex_options::sync_first.
     bool sync_first = false;
+    /// As mutex_options::revocable.
+    bool revocable = false;
     paddock::on_expiry on_expiry = paddock::on_expiry::requeue;
     paddock::on_over_budget on_over_budget = paddock::on_over_budget::wait;
     paddock::hold_limit hold_limit{};

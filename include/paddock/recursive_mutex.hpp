@@ -60,7 +60,7 @@ class [[gnu::visibility("default")]] recursive_mutex;
 /// **Operations**, each with the owner as its first argument, such as
 /// `try_lock_for(by, limit)`: lock(), try_lock(), try_lock_for(), try_lock_until(), with(),
 /// try_with(), try_with_for() and try_with_until(), all of which lockable describes; and
-/// contenders(), without an owner.
+/// contenders(), revoke() and kick(), without an owner.
 ///
 /// lock() takes the lock once more if its owner holds it; otherwise it waits. Several lock() calls
 /// of one owner that wait at the same time share one position in the queue, and are granted
@@ -95,6 +95,20 @@ public:
             get_executor(), std::forward<Token>(token), &start_contenders, impl_);
     }
 
+    /// As mutex::revoke(); all guards of the owner get the request.
+    template <asio::completion_token_for<void(error_code)> Token = default_token>
+    [[nodiscard]] auto revoke(contender target, Token&& token = {}) const {
+        return detail::initiate<void(error_code)>(get_executor(), std::forward<Token>(token),
+                                                  &start_revoke, impl_, std::move(target));
+    }
+
+    /// As mutex::kick().
+    template <asio::completion_token_for<void(error_code)> Token = default_token>
+    [[nodiscard]] auto kick(contender target, Token&& token = {}) const {
+        return detail::initiate<void(error_code)>(get_executor(), std::forward<Token>(token),
+                                                  &start_kick, impl_, std::move(target));
+    }
+
 private:
     friend struct detail::access;
     using impl_ptr = std::shared_ptr<detail::recursive_lock>;
@@ -105,6 +119,8 @@ private:
                                    std::chrono::nanoseconds);
     static void start_contenders(detail::handler<void(error_code, std::vector<contender>)>,
                                  impl_ptr);
+    static void start_revoke(detail::handler<void(error_code)>, impl_ptr, contender);
+    static void start_kick(detail::handler<void(error_code)>, impl_ptr, contender);
 
     impl_ptr impl_;
 };

@@ -58,7 +58,7 @@ class [[gnu::visibility("default")]] recursive_shared_mutex;
 /// try_lock(), try_lock_for(), try_lock_until(), with(), try_with(), try_with_for() and
 /// try_with_until() for the exclusive lock, lock_shared(), with_shared() and so on for the shared
 /// one, all of which shared_lockable describes (with a warning for g++ 12); and contenders(),
-/// without an owner.
+/// revoke() and kick(), without an owner.
 ///
 /// lock() takes the exclusive lock once more if its owner holds it exclusively, lock_shared()
 /// shares the lock once more if its owner holds it in any way; otherwise they wait. Several calls
@@ -100,6 +100,20 @@ public:
             get_executor(), std::forward<Token>(token), &start_contenders, impl_);
     }
 
+    /// As mutex::revoke(); all guards of the owner get the request, shared ones too.
+    template <asio::completion_token_for<void(error_code)> Token = default_token>
+    [[nodiscard]] auto revoke(contender target, Token&& token = {}) const {
+        return detail::initiate<void(error_code)>(get_executor(), std::forward<Token>(token),
+                                                  &start_revoke, impl_, std::move(target));
+    }
+
+    /// As mutex::kick().
+    template <asio::completion_token_for<void(error_code)> Token = default_token>
+    [[nodiscard]] auto kick(contender target, Token&& token = {}) const {
+        return detail::initiate<void(error_code)>(get_executor(), std::forward<Token>(token),
+                                                  &start_kick, impl_, std::move(target));
+    }
+
 private:
     friend struct detail::access;
     using impl_ptr = std::shared_ptr<detail::recursive_lock>;
@@ -113,6 +127,8 @@ private:
     static void start_try_lock_shared_for(handler, impl_ptr, owner, std::chrono::nanoseconds);
     static void start_contenders(detail::handler<void(error_code, std::vector<contender>)>,
                                  impl_ptr);
+    static void start_revoke(detail::handler<void(error_code)>, impl_ptr, contender);
+    static void start_kick(detail::handler<void(error_code)>, impl_ptr, contender);
 
     impl_ptr impl_;
 };

@@ -51,7 +51,7 @@ class [[gnu::visibility("default")]] semaphore;
 /// **Operations**: acquire(), try_acquire(), try_acquire_for() and try_acquire_until() for the
 /// lock(), try_lock() and so on of a lock, with(), try_with(), try_with_for() and try_with_until(),
 /// all of them for one permit or with the number of permits as their first argument; and enqueue(),
-/// set_permits() and state().
+/// set_permits(), state(), contenders(), revoke() and kick().
 ///
 /// Executor, lifetime, thread safety of all operations: see lockable.
 class semaphore {
@@ -297,6 +297,41 @@ public:
             get_executor(), std::forward<Token>(token), &start_state, impl_);
     }
 
+    /// The holders of state(), and behind them its waiters: contender::holder tells them apart. A
+    /// guard that holds several permits has as many contenders here, and so has the first waiter
+    /// whose permit nodes exist already.
+    ///
+    /// Completion signature: `void(error_code, std::vector<contender>)`.
+    ///
+    /// Errors, cancellation safety, executor, lifetime, thread safety: as state().
+    template <
+        asio::completion_token_for<void(error_code, std::vector<contender>)> Token = default_token>
+    [[nodiscard]] auto contenders(Token&& token = {}) const {
+        return detail::initiate<void(error_code, std::vector<contender>)>(
+            get_executor(), std::forward<Token>(token), &start_contenders, impl_);
+    }
+
+    /// Requests that a contender release its permits: see mutex::revoke() and
+    /// semaphore_options::revocable. Of a guard that holds several, one of its contenders suffices.
+    ///
+    /// Everything else: as mutex::revoke().
+    template <asio::completion_token_for<void(error_code)> Token = default_token>
+    [[nodiscard]] auto revoke(contender target, Token&& token = {}) const {
+        return detail::initiate<void(error_code)>(get_executor(), std::forward<Token>(token),
+                                                  &start_revoke, impl_, std::move(target));
+    }
+
+    /// Deletes the node of one permit, or of a contender that waits, by force. A waiter queues
+    /// again. A guard that held the permit is lost, with all its permits; the nodes of the others
+    /// stay until it is unlocked or destroyed, or are kicked as well.
+    ///
+    /// Everything else: as mutex::kick().
+    template <asio::completion_token_for<void(error_code)> Token = default_token>
+    [[nodiscard]] auto kick(contender target, Token&& token = {}) const {
+        return detail::initiate<void(error_code)>(get_executor(), std::forward<Token>(token),
+                                                  &start_kick, impl_, std::move(target));
+    }
+
 private:
     friend struct detail::access;
     using impl_ptr = std::shared_ptr<const detail::semaphore_lock>;
@@ -310,6 +345,10 @@ private:
     static void start_enqueue(detail::handler<void(error_code, ticket)>, impl_ptr, std::int32_t);
     static void start_set_permits(detail::handler<void(error_code)>, impl_ptr, std::int32_t);
     static void start_state(detail::handler<void(error_code, semaphore_state)>, impl_ptr);
+    static void start_contenders(detail::handler<void(error_code, std::vector<contender>)>,
+                                 impl_ptr);
+    static void start_revoke(detail::handler<void(error_code)>, impl_ptr, contender);
+    static void start_kick(detail::handler<void(error_code)>, impl_ptr, contender);
 
     impl_ptr impl_;
 };

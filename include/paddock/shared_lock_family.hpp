@@ -35,9 +35,9 @@ class [[gnu::visibility("default")]] shared_lock_family;
 /// try_lock(), try_lock_for(), try_lock_until(), with(), try_with(), try_with_for() and
 /// try_with_until() for the exclusive lock, lock_shared(), with_shared() and so on for the shared
 /// one, all of which shared_lockable describes (with a warning for g++ 12); and enqueue(),
-/// enqueue_shared() and contenders(). Errors: those of the same operation of shared_mutex, and
-/// `errc::bad_argument` for a key that is empty or has more than 4096 bytes; then the client has
-/// sent nothing.
+/// enqueue_shared(), contenders(), revoke() and kick(). keys() lists the keys in use, without a
+/// key. Errors: those of the same operation of shared_mutex, and `errc::bad_argument` for a key
+/// that is empty or has more than 4096 bytes; then the client has sent nothing.
 class shared_lock_family : public shared_lockable<shared_lock_family, std::string_view> {
 public:
     /// Creates the object; does no I/O. `path` is the directory of the locks' directories, below
@@ -83,6 +83,35 @@ public:
             get_executor(), std::forward<Token>(token), &start_contenders, impl_, std::string(key));
     }
 
+    /// As lock_family::keys().
+    template <
+        asio::completion_token_for<void(error_code, std::vector<key_in_use>)> Token = default_token>
+    [[nodiscard]] auto keys(Token&& token = {}) const {
+        return detail::initiate<void(error_code, std::vector<key_in_use>)>(
+            get_executor(), std::forward<Token>(token), &start_keys, impl_);
+    }
+
+    /// Requests that a contender for the lock of this key release it: see mutex::revoke().
+    ///
+    /// Completion signature: `void(error_code)`. Errors: see the class; `errc::bad_argument` for a
+    /// contender for the lock of another key as well. Everything else: as mutex::revoke().
+    template <asio::completion_token_for<void(error_code)> Token = default_token>
+    [[nodiscard]] auto revoke(std::string_view key, contender target, Token&& token = {}) const {
+        return detail::initiate<void(error_code)>(get_executor(), std::forward<Token>(token),
+                                                  &start_revoke, impl_, std::string(key),
+                                                  std::move(target));
+    }
+
+    /// Deletes the node of a contender for the lock of this key by force: see mutex::kick().
+    ///
+    /// Everything else: as revoke().
+    template <asio::completion_token_for<void(error_code)> Token = default_token>
+    [[nodiscard]] auto kick(std::string_view key, contender target, Token&& token = {}) const {
+        return detail::initiate<void(error_code)>(get_executor(), std::forward<Token>(token),
+                                                  &start_kick, impl_, std::string(key),
+                                                  std::move(target));
+    }
+
 private:
     friend struct detail::access;
     using impl_ptr = std::shared_ptr<const detail::fair_lock>;
@@ -100,6 +129,10 @@ private:
     static void start_enqueue(handler<ticket>, impl_ptr, std::string key);
     static void start_enqueue_shared(handler<ticket>, impl_ptr, std::string key);
     static void start_contenders(handler<std::vector<contender>>, impl_ptr, std::string key);
+    static void start_keys(handler<std::vector<key_in_use>>, impl_ptr);
+    static void start_revoke(detail::handler<void(error_code)>, impl_ptr, std::string key,
+                             contender);
+    static void start_kick(detail::handler<void(error_code)>, impl_ptr, std::string key, contender);
 
     impl_ptr impl_; ///< a lock at the family's path, which nothing uses as such
 };

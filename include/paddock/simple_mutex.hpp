@@ -38,15 +38,16 @@ class [[gnu::visibility("default")]] simple_mutex;
 /// that no client uses again. The client creates and deletes both nodes together, so that a late or
 /// repeated delete never deletes the node of another contender. An administrator that deletes the
 /// lock's node by hand takes the lock from its holder, and should delete the marker as well (its id
-/// is in the node's data): a holder that is about to release the lock, or is cut off, does not know
-/// of the delete, and would delete its marker together with the node of the next holder. Do not
-/// delete the marker alone: then the node stays until the holder's session ends. Do not put a
-/// simple_mutex into the directory of another lock.
+/// is in the node's data), as kick() does: a holder that is about to release the lock, or is cut
+/// off, does not know of the delete, and would delete its marker together with the node of the next
+/// holder. Do not delete the marker alone: then the node stays until the holder's session ends. Do
+/// not put a simple_mutex into the directory of another lock.
 ///
 /// The contenders of one object and its copies race one at a time, in the order of their calls.
 ///
 /// **Operations**: lock(), try_lock(), try_lock_for(), try_lock_until(), with(), try_with(),
-/// try_with_for() and try_with_until(), all of which lockable describes; and holder(). After a lost
+/// try_with_for() and try_with_until(), all of which lockable describes; and holder(), revoke() and
+/// kick(). After a lost
 /// connection or an expired session a contender has no position to keep: it races again once the
 /// client is connected. guard::path() is the path of the lock's node; guard::transaction() checks
 /// the marker as well.
@@ -95,6 +96,30 @@ public:
             get_executor(), std::forward<Token>(token), &start_holder, impl_);
     }
 
+    /// Requests that the holder, as holder() has returned it, release the lock: see mutex::revoke()
+    /// and simple_mutex_options::revocable. Two bursts of reads find the marker of this hold, so
+    /// that a write never meets the next one; they need the right to list the directory.
+    ///
+    /// Completion signature: `void(error_code)`.
+    ///
+    /// Errors: `zk_errc::no_node` when this holder has left; otherwise those of mutex::revoke().
+    ///
+    /// Cancellation safety, executor, lifetime, thread safety: as mutex::revoke().
+    template <asio::completion_token_for<void(error_code)> Token = default_token>
+    [[nodiscard]] auto revoke(contender target, Token&& token = {}) const {
+        return detail::initiate<void(error_code)>(get_executor(), std::forward<Token>(token),
+                                                  &start_revoke, impl_, std::move(target));
+    }
+
+    /// Deletes the holder's node and its marker by force, together: see mutex::kick().
+    ///
+    /// Everything else: as revoke().
+    template <asio::completion_token_for<void(error_code)> Token = default_token>
+    [[nodiscard]] auto kick(contender target, Token&& token = {}) const {
+        return detail::initiate<void(error_code)>(get_executor(), std::forward<Token>(token),
+                                                  &start_kick, impl_, std::move(target));
+    }
+
 private:
     friend struct detail::access;
     using impl_ptr = std::shared_ptr<detail::simple_lock>;
@@ -104,6 +129,8 @@ private:
     static void start_try_lock_for(detail::handler<void(error_code, guard)>, impl_ptr,
                                    std::chrono::nanoseconds);
     static void start_holder(detail::handler<void(error_code, std::optional<contender>)>, impl_ptr);
+    static void start_revoke(detail::handler<void(error_code)>, impl_ptr, contender);
+    static void start_kick(detail::handler<void(error_code)>, impl_ptr, contender);
 
     impl_ptr impl_;
 };

@@ -68,6 +68,13 @@ bool looks_hashed(std::string_view name) {
            name.find_first_not_of("0123456789abcdef", 1) == std::string_view::npos;
 }
 
+/// The value of the upper-case hex digit at this place.
+std::optional<int> hex_digit(std::string_view text, std::size_t at) {
+    const auto value = std::string_view("0123456789ABCDEF").find(at < text.size() ? text[at] : ' ');
+    if (value == std::string_view::npos) return std::nullopt;
+    return static_cast<int>(value);
+}
+
 } // namespace
 
 std::string key_fault(std::string_view key) {
@@ -83,6 +90,25 @@ std::string node_name_of_key(std::string_view key) {
     else if (looks_hashed(name))
         name.replace(name.size() - hash_digits - 1, 1, "%7E");
     return name;
+}
+
+std::optional<key_in_name> key_of_node_name(std::string_view name) {
+    const bool hashed = looks_hashed(name);
+    const auto shown = hashed ? name.substr(0, name.size() - hash_digits - 1) : name;
+    key_in_name out{{}, !hashed};
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+        if (shown[i] != '%') {
+            out.key += shown[i];
+            continue;
+        }
+        const auto high = hex_digit(shown, i + 1), low = hex_digit(shown, i + 2);
+        if (!high || !low) return std::nullopt;
+        out.key += static_cast<char>(*high * 16 + *low);
+        i += 2;
+    }
+    if (!key_fault(out.key).empty()) return std::nullopt;
+    const bool same = hashed ? escape(out.key).name == shown : node_name_of_key(out.key) == name;
+    return same ? std::optional(std::move(out)) : std::nullopt;
 }
 
 } // namespace paddock::rules

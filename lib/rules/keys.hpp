@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,5 +21,13 @@ std::string key_fault(std::string_view key);
 /// The name of the node of a key without fault. The name is wire format: paddock/lock_family.hpp
 /// describes it. It has no fault, and different keys have different names.
 std::string node_name_of_key(std::string_view key);
+
+/// What the name of a key's node tells of the key.
+struct key_in_name {
+    std::string key;
+    bool complete; ///< false: only its beginning, because the name has a hash in place of the rest
+};
+/// The inverse of node_name_of_key(); empty for a name that no key has.
+std::optional<key_in_name> key_of_node_name(std::string_view name);
 
 } // namespace paddock::rules

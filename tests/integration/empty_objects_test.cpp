@@ -207,16 +207,21 @@ CO_TEST("every operation of a lock that was moved from is refused") {
     s.lock_shared(r.token());
     s.try_lock(r.token());
     again.lock(owner(), r.token());
+    again.revoke({}, r.token());
     simple.lock(r.token());
     simple.holder(r.token());
+    simple.kick({}, r.token());
     permits.acquire(r.token());
     permits.try_acquire(5, r.token());
     permits.enqueue(5, r.token());
     permits.set_permits(-1, r.token());
     permits.state(r.token());
+    permits.contenders(r.token());
+    permits.revoke({}, r.token());
     votes.campaign(r.token());
     votes.leader(r.token());
     votes.next_leader({}, r.token());
+    votes.kick({}, r.token());
     co_await r.all();
 }
 

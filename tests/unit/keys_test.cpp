@@ -70,6 +70,10 @@ void check(const std::string& key) {
     } else {
         CHECK(unescaped(name) == key);
     }
+    const auto read = key_of_node_name(name);
+    REQUIRE(read);
+    CHECK(read->complete == !is_hashed(name));
+    CHECK((read->complete ? read->key == key : key.starts_with(read->key)));
 }
 
 /// Keys with many special bytes, and some that are alike.
@@ -232,4 +236,20 @@ TEST_CASE("random keys have names that differ and that ZooKeeper accepts") {
         CHECK_MESSAGE(keys.emplace(name, key).first->second == key, name);
     }
     CHECK(keys.size() > 10'000);
+}
+
+TEST_CASE("a name that no key has is no key's") {
+    for (const std::string name : {"", "%", "%2", "%2f", "%zz", "a%", "a%4", "%61", "a/b", ".",
+                                   "..", "%2E%2E", "\x01", "\xff", "\xf0\x9d\x84\x9e"})
+        CHECK_MESSAGE(!key_of_node_name(name), name);
+    CHECK_FALSE(key_of_node_name(times(201, "a"))); // it would have a hash
+    CHECK_FALSE(key_of_node_name(times(119, "a") + '%' + '~' + times(32, "0")));
+    CHECK_FALSE(key_of_node_name(times(117, "a") + "%7E" + times(32, "0"))); // a shorter one stays
+}
+
+TEST_CASE("the name of a long key tells its beginning") {
+    const auto read = key_of_node_name(node_name_of_key("EU/" + times(300, "a")));
+    REQUIRE(read);
+    CHECK_FALSE(read->complete);
+    CHECK(read->key == "EU/" + times(115, "a")); // the `/` takes three of its 120 bytes
 }

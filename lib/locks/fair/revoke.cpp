@@ -12,36 +12,42 @@ namespace paddock::detail {
 
 namespace {
 
-/// The full path of a node of this lock; empty if `path` is not one.
-std::string node_of(const fair_lock& lock, const std::string& path) {
-    auto full = rules::below(lock.client->root(), path);
-    const bool here = rules::path_fault(path).empty() && rules::parent(full) == lock.directory &&
-                      lock.names.read(rules::name_of(full));
-    return here ? full : std::string();
-}
-
-/// Sends a request that changes a contender's node; `path` is without the client's root.
-template <typename Request>
-void change(const fair_lock& lock, handler<void(error_code)> h, const std::string& path,
-            Request changes) {
-    const auto c = std::make_shared<call<>>(lock.client, std::move(h));
-    changes.path = node_of(lock, path);
-    if (changes.path.empty())
-        return c->refuse(refused_argument("contender", "is not of this lock"));
-    const request what = std::move(changes);
-    if (const auto problem = fault(*lock.client, what)) return c->refuse(problem);
-    c->start(what, [](const native::reply&) { return std::tuple<>(); });
+/// Sends a request that changes a contender's node.
+void change(std::shared_ptr<core> client, handler<void(error_code)> h, const std::string& full_path,
+            const request& changes) {
+    const auto c = std::make_shared<call<>>(client, std::move(h));
+    if (full_path.empty()) return c->refuse(refused_argument("contender", "is not of this lock"));
+    if (const auto problem = fault(*client, changes)) return c->refuse(problem);
+    c->start(changes, [](const native::reply&) { return std::tuple<>(); });
 }
 
 } // namespace
 
-void request_revoke(std::shared_ptr<const fair_lock> lock, handler<void(error_code)> h,
-                    std::string path) {
-    change(*lock, std::move(h), path, requests::set{{}, std::string(rules::revoke_message)});
+std::string node_in(const contender_query& query, const std::string& path) {
+    auto full = rules::below(query.client->root(), path);
+    const bool here = rules::path_fault(path).empty() && rules::parent(full) == query.directory &&
+                      (query.all_nodes || query.names.read(rules::name_of(full)));
+    return here ? full : std::string();
 }
 
-void kick(std::shared_ptr<const fair_lock> lock, handler<void(error_code)> h, std::string path) {
-    change(*lock, std::move(h), path, requests::remove{});
+void revoke_node(std::shared_ptr<core> client, handler<void(error_code)> h, std::string full_path) {
+    const request sets = requests::set{full_path, std::string(rules::revoke_message)};
+    change(std::move(client), std::move(h), full_path, sets);
+}
+
+void kick_node(std::shared_ptr<core> client, handler<void(error_code)> h, std::string full_path) {
+    const request removes = requests::remove{full_path};
+    change(std::move(client), std::move(h), full_path, removes);
+}
+
+void request_revoke(std::shared_ptr<const fair_lock> lock, handler<void(error_code)> h,
+                    const std::string& path) {
+    revoke_node(lock->client, std::move(h), node_in(query_of(*lock), path));
+}
+
+void kick(std::shared_ptr<const fair_lock> lock, handler<void(error_code)> h,
+          const std::string& path) {
+    kick_node(lock->client, std::move(h), node_in(query_of(*lock), path));
 }
 
 } // namespace paddock::detail

@@ -2,6 +2,7 @@
 
 #include "locks/call/arguments.hpp"
 #include "locks/fair/contenders.hpp"
+#include "locks/fair/revoke.hpp"
 #include "rules/paths.hpp"
 #include "support/argument.hpp"
 
@@ -52,6 +53,19 @@ void find_contenders(const fair_lock& family, std::string_view key,
                      handler<void(error_code, std::vector<contender>)> h) {
     with_key(family, key, std::move(h),
              [](auto user, auto lock) { find_contenders(std::move(lock), std::move(user)); });
+}
+
+void request_revoke(const fair_lock& family, std::string_view key, handler<void(error_code)> h,
+                    const std::string& path) {
+    with_key(family, key, std::move(h), [&path](auto user, auto lock) {
+        request_revoke(std::move(lock), std::move(user), path);
+    });
+}
+
+void kick(const fair_lock& family, std::string_view key, handler<void(error_code)> h,
+          const std::string& path) {
+    with_key(family, key, std::move(h),
+             [&path](auto user, auto lock) { kick(std::move(lock), std::move(user), path); });
 }
 
 } // namespace paddock::detail

@@ -33,9 +33,9 @@ std::shared_ptr<const fair_lock> lock_of_key(const fair_lock& family, std::strin
 
 /// Calls `start` with the handler and the key's lock. A key that is not acceptable completes the
 /// operation with errc::bad_argument.
-template <typename Result, typename Start>
-void with_key(const fair_lock& family, std::string_view key, handler<void(error_code, Result)>&& h,
-              Start start) {
+template <typename... Result, typename Start>
+void with_key(const fair_lock& family, std::string_view key,
+              handler<void(error_code, Result...)>&& h, Start start) {
     const auto why = rules::key_fault(key);
     if (why.empty()) return start(std::move(h), lock_of_key(family, key));
     make_pending_call(family.client, std::move(h))->fail(refused_argument("key", why));
@@ -51,5 +51,11 @@ void enqueue_with_key(const fair_lock& family, std::string_view key,
 
 void find_contenders(const fair_lock& family, std::string_view key,
                      handler<void(error_code, std::vector<contender>)> h);
+
+// The calls revoke() and kick(); `path` is without the client's root.
+void request_revoke(const fair_lock& family, std::string_view key, handler<void(error_code)> h,
+                    const std::string& path);
+void kick(const fair_lock& family, std::string_view key, handler<void(error_code)> h,
+          const std::string& path);
 
 } // namespace paddock::detail

@@ -1,4 +1,5 @@
 #include "locks/family/keyed_lock.hpp"
+#include "locks/family/keys_in_use.hpp"
 #include "support/argument.hpp"
 
 #include <paddock/lock_family.hpp>
@@ -58,6 +59,20 @@ void lock_family::start_enqueue(handler<ticket> h, impl_ptr family, std::string 
 void lock_family::start_contenders(handler<std::vector<contender>> h, impl_ptr family,
                                    std::string key) {
     detail::find_contenders(*family, key, std::move(h));
+}
+
+void lock_family::start_keys(handler<std::vector<key_in_use>> h, impl_ptr family) {
+    detail::find_keys(std::move(family), std::move(h));
+}
+
+void lock_family::start_revoke(detail::handler<void(error_code)> h, impl_ptr family,
+                               std::string key, contender whom) {
+    detail::request_revoke(*family, key, std::move(h), whom.path);
+}
+
+void lock_family::start_kick(detail::handler<void(error_code)> h, impl_ptr family, std::string key,
+                             contender whom) {
+    detail::kick(*family, key, std::move(h), whom.path);
 }
 
 } // namespace paddock

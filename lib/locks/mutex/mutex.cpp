@@ -37,11 +37,11 @@ void mutex::start_try_lock_for(detail::handler<void(error_code, guard)> h, impl_
 }
 
 void mutex::start_revoke(detail::handler<void(error_code)> h, impl_ptr impl, contender whom) {
-    detail::request_revoke(std::move(impl), std::move(h), std::move(whom.path));
+    detail::request_revoke(std::move(impl), std::move(h), whom.path);
 }
 
 void mutex::start_kick(detail::handler<void(error_code)> h, impl_ptr impl, contender whom) {
-    detail::kick(std::move(impl), std::move(h), std::move(whom.path));
+    detail::kick(std::move(impl), std::move(h), whom.path);
 }
 
 void mutex::start_enqueue(detail::handler<void(error_code, ticket)> h, impl_ptr impl) {

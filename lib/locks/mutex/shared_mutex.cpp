@@ -74,11 +74,11 @@ void shared_mutex::start_contenders(detail::handler<void(error_code, std::vector
 
 void shared_mutex::start_revoke(detail::handler<void(error_code)> h, impl_ptr impl,
                                 contender whom) {
-    detail::request_revoke(std::move(impl), std::move(h), std::move(whom.path));
+    detail::request_revoke(std::move(impl), std::move(h), whom.path);
 }
 
 void shared_mutex::start_kick(detail::handler<void(error_code)> h, impl_ptr impl, contender whom) {
-    detail::kick(std::move(impl), std::move(h), std::move(whom.path));
+    detail::kick(std::move(impl), std::move(h), whom.path);
 }
 
 } // namespace paddock

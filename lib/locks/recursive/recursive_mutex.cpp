@@ -1,5 +1,6 @@
 #include "locks/fair/contenders.hpp"
 #include "locks/fair/fair_lock.hpp"
+#include "locks/fair/revoke.hpp"
 #include "locks/recursive/recursive_call.hpp"
 #include "support/argument.hpp"
 
@@ -62,6 +63,16 @@ void recursive_mutex::start_try_lock_for(detail::handler<void(error_code, guard)
 void recursive_mutex::start_contenders(detail::handler<void(error_code, std::vector<contender>)> h,
                                        impl_ptr impl) {
     detail::find_contenders(impl->terms, std::move(h));
+}
+
+void recursive_mutex::start_revoke(detail::handler<void(error_code)> h, impl_ptr impl,
+                                   contender whom) {
+    detail::request_revoke(impl->terms, std::move(h), whom.path);
+}
+
+void recursive_mutex::start_kick(detail::handler<void(error_code)> h, impl_ptr impl,
+                                 contender whom) {
+    detail::kick(impl->terms, std::move(h), whom.path);
 }
 
 } // namespace paddock

@@ -1,5 +1,6 @@
 #include "client/count_lock.hpp"
 #include "locks/call/arguments.hpp"
+#include "locks/fair/revoke.hpp"
 #include "locks/fair/ticket_state.hpp"
 #include "locks/semaphore/permit_counter.hpp"
 #include "locks/semaphore/semaphore_call.hpp"
@@ -53,6 +54,7 @@ std::shared_ptr<const detail::semaphore_lock> make_impl(const client& zk, std::s
                   .names = rules::naming("lock"),
                   .nodes = detail::make_node_terms(*core, options),
                   .sync_first = options.sync_first,
+                  .revocable = options.revocable,
                   .on_expiry = options.on_expiry,
                   .on_over_budget = options.on_over_budget,
                   .hold_limit = options.hold_limit,
@@ -62,6 +64,12 @@ std::shared_ptr<const detail::semaphore_lock> make_impl(const client& zk, std::s
         .directory = rules::child(directory, "leases"),
         .permits = permits,
         .counter = options.counter.empty() ? "" : rules::below(root, options.counter)});
+}
+
+/// The node of a permit, or of a contender that waits; empty for another.
+std::string node_of(const detail::semaphore_lock& lock, const contender& one) {
+    auto permit = detail::node_in(detail::permit_nodes(lock), one.path);
+    return permit.empty() ? detail::node_in(detail::query_of(lock.queue), one.path) : permit;
 }
 
 using detail::semaphore_call;
@@ -132,6 +140,19 @@ void semaphore::start_set_permits(detail::handler<void(error_code)> h, impl_ptr 
 
 void semaphore::start_state(detail::handler<void(error_code, semaphore_state)> h, impl_ptr impl) {
     detail::find_state(std::move(impl), std::move(h));
+}
+
+void semaphore::start_contenders(detail::handler<void(error_code, std::vector<contender>)> h,
+                                 impl_ptr impl) {
+    detail::find_contenders(std::move(impl), std::move(h));
+}
+
+void semaphore::start_revoke(detail::handler<void(error_code)> h, impl_ptr impl, contender whom) {
+    detail::revoke_node(impl->queue.client, std::move(h), node_of(*impl, whom));
+}
+
+void semaphore::start_kick(detail::handler<void(error_code)> h, impl_ptr impl, contender whom) {
+    detail::kick_node(impl->queue.client, std::move(h), node_of(*impl, whom));
 }
 
 } // namespace paddock

@@ -1,6 +1,5 @@
 #include "locks/semaphore/semaphore_state.hpp"
 
-#include "locks/fair/contenders.hpp"
 #include "locks/semaphore/permit_counter.hpp"
 #include "session/call.hpp"
 #include "session/session_call.hpp"
@@ -15,7 +14,7 @@ using contenders = std::vector<contender>;
 
 /// Reads the owners of the permit nodes, one for each, in the order of the nodes.
 void read_holders(const semaphore_lock& of, unique_function<void(error_code, contenders)> done) {
-    read_contenders({of.queue.client, of.directory, rules::naming::of_leases(), true},
+    read_contenders(permit_nodes(of),
                     [done = std::move(done)](error_code why, contenders all) mutable {
                         for (auto& one : all) {
                             one.holder = true;
@@ -25,23 +24,25 @@ void read_holders(const semaphore_lock& of, unique_function<void(error_code, con
                     });
 }
 
-/// One call of state(): three reads at the same time.
+/// One call of state() or contenders(): two or three reads at the same time.
 struct overview : std::enable_shared_from_this<overview> {
-    overview(std::shared_ptr<const semaphore_lock> of, session_call_ptr<semaphore_state> one)
-        : lock(std::move(of)), call(std::move(one)) {}
+    using result = unique_function<void(error_code, semaphore_state)>;
+    overview(std::shared_ptr<const semaphore_lock> of, result to)
+        : lock(std::move(of)), complete(std::move(to)) {}
 
     std::shared_ptr<const semaphore_lock> lock;
-    session_call_ptr<semaphore_state> call;
+    result complete;
     semaphore_state found{};
-    int open = 3; ///< of the reads below
+    int open = 0; ///< of the reads below
+    bool failed = false;
 
-    void start() {
-        const auto& client = lock->queue.client;
+    void start(bool with_permits) {
+        open = with_permits ? 3 : 2;
         read_holders(*lock, [self = shared_from_this()](error_code why, contenders all) {
             self->found.holders = std::move(all);
             self->done(why);
         });
-        read_contenders({client, lock->queue.directory, lock->queue.names},
+        read_contenders(query_of(lock->queue),
                         [self = shared_from_this()](error_code why, contenders all) {
                             for (auto& one : all) {
                                 one.holder = false;
@@ -50,7 +51,7 @@ struct overview : std::enable_shared_from_this<overview> {
                             self->found.waiters = std::move(all);
                             self->done(why);
                         });
-        look_for_permits();
+        if (with_permits) look_for_permits();
     }
 
     void look_for_permits() {
@@ -69,8 +70,9 @@ struct overview : std::enable_shared_from_this<overview> {
 
     void done(error_code why) {
         --open;
-        if (open > 0 && !why) return;
-        call->complete(why, why ? semaphore_state() : std::move(found));
+        if (failed || (open > 0 && !why)) return;
+        failed = static_cast<bool>(why);
+        complete(why, why ? semaphore_state() : std::move(found));
     }
 };
 
@@ -79,7 +81,27 @@ struct overview : std::enable_shared_from_this<overview> {
 void find_state(std::shared_ptr<const semaphore_lock> of,
                 handler<void(error_code, semaphore_state)> h) {
     const auto call = make_pending_call(of->queue.client, std::move(h));
-    call->start_open([of, call] { std::make_shared<overview>(of, call)->start(); });
+    call->start_open([of, call] {
+        std::make_shared<overview>(of, [call](error_code why, semaphore_state all) {
+            call->complete(why, std::move(all));
+        })->start(true);
+    });
+}
+
+void find_contenders(std::shared_ptr<const semaphore_lock> of,
+                     handler<void(error_code, std::vector<contender>)> h) {
+    const auto call = make_pending_call(of->queue.client, std::move(h));
+    call->start_open([of, call] {
+        std::make_shared<overview>(of, [call](error_code why, semaphore_state all) {
+            for (auto& one : all.waiters)
+                all.holders.push_back(std::move(one));
+            call->complete(why, std::move(all.holders));
+        })->start(false);
+    });
+}
+
+contender_query permit_nodes(const semaphore_lock& of) {
+    return {of.queue.client, of.directory, rules::naming::of_leases(), true};
 }
 
 void find_holder(std::shared_ptr<const semaphore_lock> of,

@@ -1,7 +1,8 @@
 #include "client/count_lock.hpp"
-#include "locks/call/arguments.hpp"
-#include "locks/simple/simple_lock.hpp"
 #include "client/metadata.hpp"
+#include "locks/call/arguments.hpp"
+#include "locks/simple/simple_holder.hpp"
+#include "locks/simple/simple_lock.hpp"
 #include "rules/paths.hpp"
 #include "session/call.hpp"
 #include "session/core_of.hpp"
@@ -33,6 +34,7 @@ std::shared_ptr<detail::simple_lock> make_impl(const client& zk, std::string_vie
         .acl = std::move(options.acl),
         .persistent_parents = options.persistent_parents,
         .sync_first = options.sync_first,
+        .revocable = options.revocable,
         .on_expiry = options.on_expiry,
         .on_over_budget = options.on_over_budget,
         .hold_limit = options.hold_limit,
@@ -47,10 +49,8 @@ std::optional<contender> holder_in(const native::reply& r, std::string path) {
     contender one;
     one.path = std::move(path);
     one.holder = true;
-    one.session = r.stat->ephemeral_owner;
     one.token = {r.stat->czxid, 0};
-    one.data = r.value;
-    detail::read_metadata(one.data, one);
+    detail::read_node(r.value, *r.stat, one);
     return one;
 }
 
@@ -96,6 +96,15 @@ void simple_mutex::start_holder(detail::handler<void(error_code, std::optional<c
         const auto& t = impl->settings();
         return std::tuple(holder_in(r, rules::without(t.client->root(), t.path)));
     });
+}
+
+void simple_mutex::start_revoke(detail::handler<void(error_code)> h, impl_ptr impl,
+                                contender whom) {
+    detail::change_holder(impl, std::move(h), whom, detail::holder_change::revoke);
+}
+
+void simple_mutex::start_kick(detail::handler<void(error_code)> h, impl_ptr impl, contender whom) {
+    detail::change_holder(impl, std::move(h), whom, detail::holder_change::kick);
 }
 
 } // namespace paddock
