@@ -1,10 +1,15 @@
 #pragma once
 
 #include <paddock/any_lock_family.hpp>
+#include <paddock/detail/initiate.hpp>
+#include <paddock/redis/held_key.hpp>
 #include <paddock/redis/mutex.hpp>
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace paddock::redis {
 
@@ -15,6 +20,9 @@ class [[gnu::visibility("default")]] lock_family;
 /// names of keys are those of paddock::lock_family. It needs no object of its own, and nothing of
 /// it is left a day and twice `max_ttl` after its last hold (until then, 130 bytes and a
 /// little more than the name; measured with Redis 7.0: 165 to 200 for names of 15 to 43 bytes).
+///
+/// **Operations**: those of any_lock_family; and holder() and kick(), with the key as their first
+/// argument.
 ///
 /// Everything else: see any_lock_family and mutex.
 class lock_family : public any_lock_family {
@@ -38,7 +46,35 @@ public:
     /// than 4096 bytes, and for a family that was moved from.
     std::string name_of(std::string_view key) const;
 
+    /// As mutex::holder() for the lock of this key; `errc::bad_argument` for a key that is not
+    /// acceptable.
+    template <
+        asio::completion_token_for<void(error_code, std::optional<held_key>)> Token = default_token>
+    [[nodiscard]] auto holder(std::string_view key, Token&& token = {}) const {
+        return paddock::detail::initiate<void(error_code, std::optional<held_key>)>(
+            get_executor(), std::forward<Token>(token), &start_holder, lock_, std::string(key));
+    }
+
+    /// As mutex::kick() for the lock of this key; `errc::bad_argument` for a key that is not
+    /// acceptable.
+    template <asio::completion_token_for<void(error_code, bool)> Token = default_token>
+    [[nodiscard]] auto kick(std::string_view key, held_key target, Token&& token = {}) const {
+        return paddock::detail::initiate<void(error_code, bool)>(
+            get_executor(), std::forward<Token>(token), &start_kick, lock_, std::string(key),
+            std::move(target));
+    }
+
 private:
+    using lock_ptr = std::shared_ptr<const detail::line_lock>;
+
+    lock_family(lock_ptr lock, std::string_view name);
+
+    static void start_holder(paddock::detail::handler<void(error_code, std::optional<held_key>)>,
+                             lock_ptr, std::string key);
+    static void start_kick(paddock::detail::handler<void(error_code, bool)>, lock_ptr,
+                           std::string key, held_key);
+
+    lock_ptr lock_; ///< with the family's name
     std::string name_;
 };
 

@@ -6,11 +6,14 @@
 #include <paddock/guard.hpp>
 #include <paddock/lockable.hpp>
 #include <paddock/recursive_mutex.hpp>
+#include <paddock/redis/held_key.hpp>
 #include <paddock/redis/mutex.hpp>
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 namespace paddock::redis {
 
@@ -33,7 +36,8 @@ class [[gnu::visibility("default")]] recursive_mutex;
 ///
 /// **Operations**, each with the owner as its first argument, such as
 /// `try_lock_for(by, limit)`: lock(), try_lock(), try_lock_for(), try_lock_until(), with(),
-/// try_with(), try_with_for() and try_with_until(), all of which lockable describes. lock() takes
+/// try_with(), try_with_for() and try_with_until(), all of which lockable describes; and holder()
+/// and kick(), without an owner. lock() takes
 /// the lock once more if its owner holds it, and so does try_lock(). All lock() calls of one owner
 /// that wait are granted together. guard::unlock() of a guard that is not the owner's last
 /// completes at once. Errors of lock(): those of mutex, and `errc::lock_lost` as above.
@@ -53,6 +57,21 @@ public:
     /// The client's executor. Never throws; an object that was moved from has none.
     executor_type get_executor() const noexcept;
 
+    /// As mutex::holder().
+    template <
+        asio::completion_token_for<void(error_code, std::optional<held_key>)> Token = default_token>
+    [[nodiscard]] auto holder(Token&& token = {}) const {
+        return paddock::detail::initiate<void(error_code, std::optional<held_key>)>(
+            get_executor(), std::forward<Token>(token), &start_holder, impl_);
+    }
+
+    /// As mutex::kick().
+    template <asio::completion_token_for<void(error_code, bool)> Token = default_token>
+    [[nodiscard]] auto kick(held_key target, Token&& token = {}) const {
+        return paddock::detail::initiate<void(error_code, bool)>(
+            get_executor(), std::forward<Token>(token), &start_kick, impl_, std::move(target));
+    }
+
 private:
     friend struct paddock::detail::access;
     using impl_ptr = std::shared_ptr<const detail::line_lock>;
@@ -61,6 +80,9 @@ private:
     static void start_try_lock(paddock::detail::handler<void(error_code, guard)>, impl_ptr, owner);
     static void start_try_lock_for(paddock::detail::handler<void(error_code, guard)>, impl_ptr,
                                    owner, std::chrono::nanoseconds);
+    static void start_holder(paddock::detail::handler<void(error_code, std::optional<held_key>)>,
+                             impl_ptr);
+    static void start_kick(paddock::detail::handler<void(error_code, bool)>, impl_ptr, held_key);
 
     impl_ptr impl_;
 };

@@ -190,12 +190,14 @@ void server::call(rules::script which, rules::call_words words,
 }
 
 void server::send(std::shared_ptr<pending_call> one) {
-    const auto& hash = hashes_[index_of(one->which)];
-    const bool sent = reachable_ && connection_->send(command("EVALSHA", hash, one->words),
-                                                      [this, one](const auto& said, time_point at) {
-                                                          if (!said) return one->done({}, at);
-                                                          answered(one, *said, at);
-                                                      });
+    const auto n = index_of(one->which);
+    const auto words = n < hashes_.size() ? command("EVALSHA", hashes_[n], one->words)
+                                          : command("EVAL", rules::text_of(one->which), one->words);
+    const bool sent =
+        reachable_ && connection_->send(words, [this, one](const auto& said, time_point at) {
+            if (!said) return one->done({}, at);
+            answered(one, *said, at);
+        });
     if (!sent) fail_later(std::move(one));
 }
 

@@ -83,7 +83,7 @@ private:
     time_point info_sent_{}; ///< its first section
     std::string info_text_;  ///< so far
     rules::server_info info_;
-    std::array<std::string, rules::script_count> hashes_;
+    std::array<std::string, rules::loaded_scripts> hashes_;
     backoff delay_{connection::longest_pause};
     time_point reachable_since_{};
     bool resumes_ = false; ///< the server has closed an idle connection: another one is on its way

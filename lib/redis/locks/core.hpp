@@ -104,9 +104,11 @@ public:
     using connect_waiter = unique_function<void(error_code)>;
     std::uint64_t when_connected(connect_waiter told);
     void stop_waiting(std::uint64_t id) { connect_waiters_.erase(id); }
+    /// Calls back when the client closes: whatever was sent is not answered any more.
+    std::uint64_t when_closed(unique_function<void(error_code)> told);
+    void stop_waiting_for_close(std::uint64_t id) { close_waiters_.erase(id); }
 
 private:
-    /// One of the servers, as its listener sees it.
     struct place;
 
     client_health readiness() const override;
@@ -136,6 +138,7 @@ private:
     budget attempts_{most_attempts};
     std::map<std::string, std::shared_ptr<lock_line>> lines_; ///< by the lock's name
     std::map<std::uint64_t, connect_waiter> connect_waiters_;
+    std::map<std::uint64_t, unique_function<void(error_code)>> close_waiters_;
     std::uint64_t last_waiter_ = 0;
     bool started_ = false;
     std::unique_ptr<timer> last_timer_; ///< limits the wait of close()

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "client/lock_call.hpp"
+#include "client/metadata.hpp"
 #include "redis/locks/core.hpp"
 #include "redis/locks/key_hold.hpp"
 #include "redis/locks/lock_line.hpp"
@@ -24,6 +25,8 @@ struct line_terms {
     hold_limit limit{};
     std::shared_ptr<const counted_lock> counted{};
     std::optional<owner> by{}; ///< who may have the lock already
+    /// What the key's value says of the holder; null: nothing.
+    std::shared_ptr<const metadata> about{};
 };
 
 /// One call of lock() or a similar operation.
@@ -36,6 +39,7 @@ public:
     std::uint64_t number = 0; ///< in its line
 
     const std::optional<owner>& by() const noexcept { return terms_.by; }
+    const std::shared_ptr<const metadata>& about() const noexcept { return terms_.about; }
     /// The lock is held with these keys: makes the guard.
     void granted(const std::shared_ptr<key_holder>& keys) {
         client()->prepare_releases();

@@ -18,6 +18,7 @@ struct line_lock {
     std::string name;
     hold_limit limit;
     std::shared_ptr<const counted_lock> counted; ///< of a family all have one
+    std::shared_ptr<const metadata> about;       ///< see line_terms
 
     /// Any thread.
     void start(handler<void(error_code, guard)> h, line_call::kind how,
@@ -31,6 +32,9 @@ line_lock make_line_lock(std::string_view lock, const redis::client& servers, st
 
 /// How the keys begin that the library uses itself.
 inline constexpr std::string_view reserved_prefix = "paddock:";
+
+/// The limit of a label in bytes: it is in every request for the lock.
+inline constexpr std::size_t longest_label = 256;
 
 /// The limit of a lock's name in bytes. A trade: it is in every request, and in the log; Redis
 /// takes keys of up to 512 MB.

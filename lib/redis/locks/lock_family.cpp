@@ -1,4 +1,5 @@
 #include "client/any_lock.hpp"
+#include "redis/locks/key_look.hpp"
 #include "redis/locks/line_lock.hpp"
 #include "rules/keys.hpp"
 #include "support/argument.hpp"
@@ -27,6 +28,17 @@ std::string_view checked_name(std::string_view family) {
     return family;
 }
 
+/// Calls `start` with the handler and the name of the key's lock. A key that is not acceptable
+/// completes the operation with errc::bad_argument.
+template <typename Result, typename Start>
+void with_name(const detail::line_lock& family, const std::string& key,
+               paddock::detail::handler<void(error_code, Result)>&& h, Start start) {
+    if (const auto why = paddock::rules::key_fault(key); !why.empty())
+        return paddock::detail::make_pending_call(family.client, std::move(h))
+            ->fail(refused_argument("key", why));
+    start(std::move(h), family.name + paddock::rules::node_name_of_key(key));
+}
+
 /// The inside of a lock_family; its description is that of a lock with the family's own name.
 class key_family final : public any_family {
 public:
@@ -37,12 +49,11 @@ public:
     }
     void start(paddock::detail::handler<void(error_code, guard)> h, std::string key, kind how,
                std::optional<std::chrono::nanoseconds> limit) const override {
-        if (const auto why = paddock::rules::key_fault(key); !why.empty())
-            return paddock::detail::make_pending_call(family_.client, std::move(h))
-                ->fail(refused_argument("key", why));
-        auto lock = family_;
-        lock.name += paddock::rules::node_name_of_key(key);
-        lock.start(std::move(h), how, limit);
+        with_name(family_, key, std::move(h), [&](auto user, std::string name) {
+            auto lock = family_;
+            lock.name = std::move(name);
+            lock.start(std::move(user), how, limit);
+        });
     }
 
 private:
@@ -52,12 +63,32 @@ private:
 } // namespace
 
 lock_family::lock_family(const client& servers, std::string_view name, mutex_options options)
-    : any_lock_family(std::make_shared<const key_family>(detail::make_line_lock(
-          "lock_family", servers, checked_name(name), longest_family_name, options)))
+    : lock_family(std::make_shared<const detail::line_lock>(detail::make_line_lock(
+                      "lock_family", servers, checked_name(name), longest_family_name, options)),
+                  name) {}
+
+lock_family::lock_family(lock_ptr lock, std::string_view name)
+    : any_lock_family(std::make_shared<const key_family>(*lock))
+    , lock_(std::move(lock))
     , name_(name) {}
 
 lock_family::lock_family(const client& servers, std::string_view name)
     : lock_family(servers, name, mutex_options()) {}
+
+void lock_family::start_holder(
+    paddock::detail::handler<void(error_code, std::optional<held_key>)> h, lock_ptr lock,
+    std::string key) {
+    with_name(*lock, key, std::move(h), [&](auto user, const std::string& name) {
+        detail::find_holder(*lock, name, std::move(user));
+    });
+}
+
+void lock_family::start_kick(paddock::detail::handler<void(error_code, bool)> h, lock_ptr lock,
+                             std::string key, held_key target) {
+    with_name(*lock, key, std::move(h), [&](auto user, const std::string& name) {
+        detail::kick(*lock, name, target, std::move(user));
+    });
+}
 
 std::string lock_family::name_of(std::string_view key) const {
     if (name_.empty()) throw bad_argument("lock_family", "was moved from");

@@ -133,8 +133,10 @@ void lock_line::take_turn() {
 void lock_line::start_attempt(bool one_first) {
     ++attempts_;
     const auto& timing = core_.timing();
+    const auto about = calls_.empty() ? nullptr : calls_.begin()->second->about();
     value_ = rules::lock_value(std::chrono::floor<std::chrono::milliseconds>(timing.ttl),
-                               random_text(core_.env()));
+                               random_text(core_.env()),
+                               about ? about->at(core_.env().wall_clock()) : std::string());
     attempt_.emplace(core_.voters(), one_first, timing, core_.least_validity());
     carry_out(attempt_->start());
 }

@@ -1,4 +1,5 @@
 #include "client/any_lock.hpp"
+#include "redis/locks/key_look.hpp"
 #include "redis/locks/line_lock.hpp"
 
 #include <paddock/redis/mutex.hpp>
@@ -34,12 +35,35 @@ private:
 
 } // namespace
 
+mutex::mutex(lock_ptr lock)
+    : any_mutex(std::make_shared<const key_lock>(*lock)), lock_(std::move(lock)) {}
+
 mutex::mutex(const client& servers, std::string_view name, mutex_options options)
-    : any_mutex(std::make_shared<const key_lock>(
+    : mutex(std::make_shared<const detail::line_lock>(
           detail::make_line_lock("mutex", servers, name, detail::longest_name, options))) {}
 
 mutex::mutex(const client& servers, std::string_view name)
     : mutex(servers, name, mutex_options()) {}
+
+void mutex::start_holder(paddock::detail::handler<void(error_code, std::optional<held_key>)> h,
+                         lock_ptr lock) {
+    detail::find_holder(*lock, lock->name, std::move(h));
+}
+
+void mutex::start_kick(paddock::detail::handler<void(error_code, bool)> h, lock_ptr lock,
+                       held_key target) {
+    detail::kick(*lock, lock->name, target, std::move(h));
+}
+
+void recursive_mutex::start_holder(
+    paddock::detail::handler<void(error_code, std::optional<held_key>)> h, impl_ptr impl) {
+    detail::find_holder(*impl, impl->name, std::move(h));
+}
+
+void recursive_mutex::start_kick(paddock::detail::handler<void(error_code, bool)> h, impl_ptr impl,
+                                 held_key target) {
+    detail::kick(*impl, impl->name, target, std::move(h));
+}
 
 recursive_mutex::recursive_mutex(const client& servers, std::string_view name,
                                  mutex_options options)

@@ -117,12 +117,14 @@ end
 return {done, clock, digits(young)}
 )";
 
-/// A counter that is gone stays so. The space can be missing: then the next script is slower. Who
+/// A hold that was kicked is not renewed, and its keys go with its release as others do. A counter
+/// that is gone stays so. The space can be missing: then the next script is slower. Who
 /// waits is told as well if the key has expired, or was deleted, and nobody has the lock yet.
 constexpr std::string_view release = R"(
 local holder = redis.pcall('GET', KEYS[1])
 local done = 'gone'
-if holder == ARGV[1] then
+local kicked = string.gsub(ARGV[1], '^pdk1:%d+:', '%0kicked:')
+if holder == ARGV[1] or holder == kicked then
   redis.call('DEL', KEYS[1])
   if redis.pcall('APPEND', KEYS[2], ' ') == 1 then redis.call('DEL', KEYS[2]) end
   done = 'released'
@@ -132,6 +134,31 @@ end
 local told = ARGV[2] ~= '' and redis.pcall('PUBLISH', ARGV[2], ARGV[1])
 if type(told) == 'table' then return {done, told.err} end
 return {done, '', tostring(told or 0)}
+)";
+
+/// The key may be of another type.
+constexpr std::string_view look = R"(
+local holder = redis.pcall('GET', KEYS[1])
+if not holder then return {'free'} end
+local left = redis.call('PTTL', KEYS[1])
+if type(holder) ~= 'string' then holder = '' end
+return {'held', '', string.format('%.0f', left), string.sub(holder, 1, 4096)}
+)";
+
+/// The holder of another library does not set a missing key again.
+constexpr std::string_view kick = R"(
+local holder = redis.pcall('GET', KEYS[1])
+local kicked, ours = string.gsub(ARGV[1], '^pdk1:%d+:', '%0kicked:')
+if ours == 1 and holder == kicked then return {'kicked'} end
+if holder ~= ARGV[1] then return {'gone'} end
+local left = redis.call('PTTL', KEYS[1])
+if ours == 1 and left > 0 then
+  redis.call('SET', KEYS[1], kicked, 'PX', string.format('%.0f', left))
+else
+  redis.call('DEL', KEYS[1])
+  redis.pcall('PUBLISH', ARGV[2], ARGV[1])
+end
+return {'kicked'}
 )";
 
 constexpr std::string_view marker = "paddock:server";
@@ -172,7 +199,7 @@ answer::kind kind_of_error(std::string_view text) noexcept {
     return found == names_of_errors.end() ? answer::kind::refused : found->second;
 }
 
-constexpr std::array<std::pair<std::string_view, answer::kind>, 9> words{{
+constexpr std::array<std::pair<std::string_view, answer::kind>, 12> words{{
     {"granted", answer::kind::granted},
     {"renewed", answer::kind::renewed},
     {"set", answer::kind::set},
@@ -180,6 +207,9 @@ constexpr std::array<std::pair<std::string_view, answer::kind>, 9> words{{
     {"young", answer::kind::young},
     {"released", answer::kind::released},
     {"gone", answer::kind::gone},
+    {"held", answer::kind::held},
+    {"free", answer::kind::free},
+    {"kicked", answer::kind::kicked},
     {"replica", answer::kind::replica},
     {"mismatch", answer::kind::mismatch},
 }};
@@ -223,6 +253,15 @@ bool read_details(const reply& said, answer& out) {
         out.text = text_in(said, 1);
         out.listeners = number_in(said, 2, 0).value_or(0);
         return true;
+    case kind::free:
+    case kind::kicked:
+        return true;
+    case kind::held: {
+        const auto left = number_in(said, 2, -2);
+        out.left = std::min(milliseconds(left.value_or(0)), longest);
+        out.holder = text_in(said, 3);
+        return left.has_value();
+    }
     case kind::mismatch:
         out.text = terms_in_marker(text_in(said, 2), text_in(said, 3));
         break;
@@ -261,8 +300,10 @@ std::string lock_name_of(std::string_view channel) {
     return std::string(channel.substr(std::min(channel.size(), channel_prefix.size())));
 }
 
-std::string lock_value(milliseconds ttl, std::string_view random) {
-    return std::string(value_prefix).append(digits(ttl)).append(":").append(random);
+std::string lock_value(milliseconds ttl, std::string_view random, std::string_view description) {
+    auto value = std::string(value_prefix).append(digits(ttl)).append(":").append(random);
+    if (!description.empty()) value.append(":").append(description);
+    return value;
 }
 
 bool is_lock_value(std::string_view value) noexcept { return value.starts_with(value_prefix); }
@@ -270,7 +311,7 @@ bool is_lock_value(std::string_view value) noexcept { return value.starts_with(v
 const std::string& text_of(script which) {
     static const std::array<std::string, script_count> all{
         std::string(check_server).append(acquire), std::string(check_server).append(renew),
-        std::string(release)};
+        std::string(release), std::string(look), std::string(kick)};
     return all.at(static_cast<std::size_t>(which));
 }
 
@@ -297,6 +338,12 @@ call_words renew_words(const lock_keys& keys, std::string_view value, millisecon
 
 call_words release_words(const lock_keys& keys, std::string_view value, bool tells) {
     return {"2", keys.name, keys.counter, std::string(value), tells ? keys.channel : std::string()};
+}
+
+call_words look_words(const lock_keys& keys) { return {"1", keys.name}; }
+
+call_words kick_words(const lock_keys& keys, std::string_view value) {
+    return {"1", keys.name, std::string(value), keys.channel};
 }
 
 const std::vector<std::string>& marker_command() {

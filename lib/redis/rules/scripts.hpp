@@ -39,7 +39,9 @@ std::string lock_name_of(std::string_view channel);
 
 /// The value of a lock's key: `pdk1:<time to live in ms>:<random>`. A new one for every attempt, so
 /// that a late delete of an earlier attempt meets another value.
-std::string lock_value(std::chrono::milliseconds ttl, std::string_view random);
+/// With a description, `:` and that stand behind it.
+std::string lock_value(std::chrono::milliseconds ttl, std::string_view random,
+                       std::string_view description = {});
 /// Whether another paddock client has set this value.
 bool is_lock_value(std::string_view value) noexcept;
 
@@ -49,8 +51,13 @@ enum class script {
     acquire, ///< sets the lock's key if it is free, and the counter with it
     renew,   ///< prolongs an own key, sets it again where it is missing, and raises the counter
     release, ///< deletes an own key, and tells those that wait
+    look,    ///< reads a lock's key
+    kick,    ///< ends another client's hold
 };
-constexpr int script_count = 3;
+constexpr int script_count = 5;
+/// The first ones, which a client needs for its locks: every connection loads them. The text of the
+/// others, which are rare, is sent with each call.
+constexpr int loaded_scripts = 3;
 
 const std::string& text_of(script which);
 
@@ -63,6 +70,8 @@ call_words renew_words(const lock_keys& keys, std::string_view value, std::chron
                        const deployment& all, std::int64_t token);
 /// With `tells` those that wait are told; no client waits for a key that was not a lock yet.
 call_words release_words(const lock_keys& keys, std::string_view value, bool tells);
+call_words look_words(const lock_keys& keys);
+call_words kick_words(const lock_keys& keys, std::string_view value);
 
 /// What a server said to a script.
 struct answer {
@@ -74,6 +83,9 @@ struct answer {
         young,    ///< the server may have lost its data, and sets nothing: `left`
         released, ///< the key had our value, and is deleted; `text`: why no client was told
         gone,     ///< the key does not have our value; `text` as above
+        held,     ///< the key has a value: `left`, `holder`
+        free,     ///< there is no such key
+        kicked,   ///< the key had that value, and the hold will end
         replica,  ///< the server is no master
         mismatch, ///< the clients of this server use another deployment: `text`
         refused,  ///< an error, such as LOADING, OOM, MISCONF: `text`
@@ -89,7 +101,7 @@ struct answer {
     std::chrono::milliseconds left{};
     /// The server's clock when it executed the script, since 1970; zero: not known.
     std::chrono::microseconds clock{};
-    std::string holder; ///< the first bytes of the value
+    std::string holder; ///< the first bytes of the value; of `held`, 4096
     std::string text;
 
     friend bool operator==(const answer&, const answer&) = default;
