@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 
 namespace paddock::detail {
 
@@ -16,8 +17,8 @@ public:
     template <typename Post>
     boot_clock::duration look(boot_clock::time_point now, Post post) {
         std::int64_t none = 0;
-        if (since_.compare_exchange_strong(none, now.time_since_epoch().count())) {
-            post([this] { since_.store(0); });
+        if (since_->compare_exchange_strong(none, now.time_since_epoch().count())) {
+            post([since = since_] { since->store(0); });
             return {};
         }
         return std::max(now - boot_clock::time_point(boot_clock::duration(none)),
@@ -25,7 +26,9 @@ public:
     }
 
 private:
-    std::atomic<std::int64_t> since_{0}; ///< of the task that waits; 0: none does
+    /// Of the task that waits, which may outlive the client; 0: none does.
+    const std::shared_ptr<std::atomic<std::int64_t>> since_ =
+        std::make_shared<std::atomic<std::int64_t>>(0);
 };
 
 } // namespace paddock::detail
