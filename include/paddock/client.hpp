@@ -65,7 +65,8 @@ class [[gnu::visibility("default")]] client;
 /// one of its own. Without `notify_fork` the child may only destroy its objects and end, and must
 /// not run the context; if other threads of the parent ran it, they may have left Asio's mutexes
 /// locked: then the child may destroy guards and tickets, no other object, and must end by `_exit`
-/// or become another program. (A child that was not made by fork() does not know that its guards
+/// or become another program. The same is true if another thread was in a call of the client when
+/// the process forked. (A child that was not made by fork() does not know that its guards
 /// are invalid. fork() waits until no other thread is in the C client, which all clients of a
 /// process share.)
 ///

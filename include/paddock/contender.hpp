@@ -32,8 +32,8 @@ struct contender {
     /// ensemble's clock; zero if none did. A request overwrites `data`, so for a moment, and for as
     /// long as the contender's program stands still, `host`, `pid`, `label` and `since` are empty.
     /// The program writes its data again, with this time, unless the access control list of the
-    /// node denies it WRITE. (The data of an election has no room for a time: there it is zero
-    /// again then.)
+    /// node denies it WRITE; that of a semaphore's permit once it holds it. (The data of an
+    /// election has no room for a time: there it is zero again then.)
     std::chrono::system_clock::time_point revoke_requested{};
 };
 

@@ -103,7 +103,8 @@ public:
     /// guard::revoke_requested and mutex_options::revocable. The request overwrites the data of the
     /// contender's node. Its client writes the data back, with the time of the first request
     /// (contender::revoke_requested), unless the node is deleted first: one write and two reads for
-    /// each request. A client that stands still does so when it goes on.
+    /// each request. A client that stands still does so when it goes on. (A request that meets a
+    /// guard::downgrade() can be lost: if contenders() shows no revoke_requested, ask again.)
     ///
     /// Completion signature: `void(error_code)`.
     ///

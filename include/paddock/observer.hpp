@@ -94,7 +94,8 @@ public:
     /// A server can be used for locks, or cannot any more. On Redis only.
     virtual void on_server(std::string_view server, bool usable);
 
-    /// Whether on_request() is wanted; asked when the client is made.
+    /// Whether on_request() is wanted; asked by the client's constructor, which throws what it
+    /// throws.
     virtual bool wants_requests() const;
     /// A server has answered a request: `create`, `multi`, …, or the name of a script on Redis. An
     /// error of the answer is often nothing wrong: a node that is gone, a lock that is taken.

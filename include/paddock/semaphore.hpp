@@ -297,9 +297,9 @@ public:
             get_executor(), std::forward<Token>(token), &start_state, impl_);
     }
 
-    /// The holders of state(), and behind them its waiters: contender::holder tells them apart. A
-    /// guard that holds several permits has as many contenders here, and so has the first waiter
-    /// whose permit nodes exist already.
+    /// The permit nodes, with contender::holder, and behind them the waiters in the queue. A guard
+    /// that holds several permits has as many contenders here. The first waiter can have permit
+    /// nodes as well, before it is granted: then there are more of them than permits.
     ///
     /// Completion signature: `void(error_code, std::vector<contender>)`.
     ///

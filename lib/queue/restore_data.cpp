@@ -6,9 +6,10 @@
 
 namespace paddock::detail {
 
+/// In the lane whose requests wait for a connection: those of locks are refused without one.
 void restore_data(core& client, request what) {
     auto again = what;
-    client.dispatcher().submit(lane::lock_work, std::move(what),
+    client.dispatcher().submit(lane::user, std::move(what),
                                [&client, again = std::move(again)](const native::reply& r) mutable {
                                    const auto result =
                                        rules::judge(rules::request_kind::look, r.rc);

@@ -165,7 +165,10 @@ private:
         unique_function<bool(client_state)> changed; ///< false: removes the waiter
     };
     client_health readiness() const override;
-    boot_clock::duration patience() const noexcept override { return options_.session_timeout; }
+    boot_clock::duration patience() const noexcept override {
+        const auto granted = session_timeout();
+        return granted.count() > 0 ? granted : options_.session_timeout;
+    }
 
     using state_waiters = std::map<state_waiter_id, state_waiter>; // in the order of when_not()
 

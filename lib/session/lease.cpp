@@ -219,10 +219,7 @@ void lease::beat() {
     const auto& timing = clock_->timing();
     note_stall();
     beat_due_ = now + timing.beat;
-    beat_->arm(beat_due_, [this] {
-        parts_.observers.loop_delay(parts_.env.now() - beat_due_);
-        beat();
-    });
+    beat_->arm(beat_due_, [this] { beat(); });
     const bool needed = !users_.empty() || !waiting_.empty();
     const bool proves = needed && (beats_++ % timing.beats_of_proof == 0 || !waiting_.empty());
     if (needed || now - last_touch_ >= timing.beat) read();
@@ -290,6 +287,7 @@ void lease::note_stall() {
     if (late <= stall_) return; // the timers that fire next are late by less
     stall_ = late;
     stall_seen_ = now;
+    parts_.observers.loop_delay(late);
 }
 
 void lease::prove(bool by_quorum) {

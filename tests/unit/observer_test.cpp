@@ -95,6 +95,38 @@ TEST_CASE("a loop that stood still for too long warns just before the loss, and 
     CHECK(delays.sum > 15s);
 }
 
+TEST_CASE("a stall is told although the connection ends before a timer fires") {
+    observed_stage o;
+    const auto held = o.stage.hold();
+    o.stage.env->stall(20s);
+    o.stage.lose_connection();
+    CHECK(o.heard->events("delay").size() == 1);
+    CHECK(o.stage.core->statistics().loop_delay.sum > 15s);
+    CHECK(held->reason() == error_code(errc::lease_lapsed));
+}
+
+TEST_CASE("a loop is stuck after the session timeout") {
+    observed_stage o;
+    o.stage.env->hold_tasks();
+    CHECK(o.stage.core->health().alive);
+    o.stage.env->stall(8s);
+    CHECK(o.stage.core->health().alive);
+    o.stage.env->stall(2s);
+    CHECK_FALSE(o.stage.core->health().alive);
+    o.stage.env->let_tasks_run();
+}
+
+TEST_CASE("credentials that are refused are a reason to restart, a closed client is none") {
+    observed_stage refused;
+    refused.stage.core->close(errc::auth_failed);
+    CHECK_FALSE(refused.stage.core->health().alive);
+    CHECK(refused.stage.core->health().reason == "closed: the servers refuse the credentials");
+    observed_stage closed;
+    closed.stage.core->close(errc::closed);
+    CHECK(closed.stage.core->health().alive);
+    CHECK_FALSE(closed.stage.core->health().ready);
+}
+
 TEST_CASE("without a hold nobody is warned of a lease that nobody renews") {
     observed_stage o;
     o.stage.pass(60s);

@@ -23,7 +23,8 @@ struct line_lock;
 struct mutex_options {
     paddock::hold_limit hold_limit{};
     std::string group{}; ///< as paddock::mutex_options::group
-    /// Text that others see of this holder, besides host, process and time: valid UTF-8, at most
+    /// Text that others see of this holder, or of the caller of this client that passed the keys on
+    /// to it, besides host, process and time: valid UTF-8, at most
     /// 256 bytes. Empty: they see only a random value. It needs no second key and no request of
     /// its own, because it stands, as JSON, in the value of the lock's key. So the cost is bytes:
     /// 64 more, and those of host name, process id and label, in each request for the lock and each
@@ -111,10 +112,11 @@ public:
     /// learns of that with its next renewal, after a third of its `ttl` at most: guard::lost()
     /// returns `errc::node_deleted`. The others get the lock when it has released its guard, or
     /// when the time to live of the key is over: never while its guard is valid. The key of another
-    /// library is deleted at once: its holder may work on.
+    /// library is deleted at once: its holder may work on. (A client that passes the keys on from
+    /// one of its callers to the next keeps the value: then it is the next one's hold that ends.)
     ///
     /// Completion signature: `void(error_code, bool)`: whether this hold has been ended; false if
-    /// it was over before.
+    /// it was over before, and for a key that is no text, or of more than 4096 bytes, which stays.
     ///
     /// Errors: those of holder(); after `errc::not_connected` some of the servers may have executed
     /// it: call it again.

@@ -82,10 +82,11 @@ void key_holder::tick() {
         if (!asked_[n]) next = std::min(next, votes_.renewal_due(server));
     }
     due_ = next;
+    delay_told_ = false;
     timer_->arm(next, [weak = weak_from_this()] {
         const auto self = weak.lock();
         if (!self) return;
-        self->core_->observers().loop_delay(self->core_->now() - self->due_);
+        self->note_delay();
         self->tick();
     });
 }
@@ -133,9 +134,17 @@ void key_holder::lose(error_code why) {
     line_->hold_ended(*this);
 }
 
+/// How late the timer is; told once, by whoever runs first.
+boot_clock::duration key_holder::note_delay() {
+    const auto late = std::max(core_->now() - due_, time_point::duration::zero());
+    if (late > late.zero() && !std::exchange(delay_told_, true))
+        core_->observers().loop_delay(late);
+    return late;
+}
+
 void key_holder::explain_lapse() {
     tell_late();
-    const auto late = core_->now() - due_;
+    const auto late = note_delay();
     // A hold that is renewed in time has more than that left.
     if (late >= core_->timing().ttl / 3) core_->losses().stalled(late);
 }

@@ -61,6 +61,7 @@ public:
 private:
     time_point late_at() const;
     void tell_late();
+    boot_clock::duration note_delay();
     void tick();
     void renew(int server);
     void lose(error_code why);
@@ -86,7 +87,8 @@ private:
     bool lost_ = false;
     std::optional<error_code> deleted_;
     std::unique_ptr<timer> timer_;
-    time_point due_{}; ///< when it fires
+    time_point due_{};        ///< when it fires
+    bool delay_told_ = false; ///< that it is late
     std::vector<unique_function<void(error_code)>> deleted_callbacks_;
     struct verification {
         const key_hold* by;

@@ -10,7 +10,7 @@
 
 namespace paddock::redis::rules {
 
-/// The value that script::kick puts in place of a hold's own one, with its time to live:
+/// The value that script::kick puts in place of a hold's own one, for its time to live:
 /// `pdk1:<time to live in ms>:kicked:<random>`. So the holder cannot renew the hold, and no other
 /// client gets the lock before the hold has ended.
 struct unkicked_value {

@@ -145,15 +145,18 @@ if type(holder) ~= 'string' then holder = '' end
 return {'held', '', string.format('%.0f', left), string.sub(holder, 1, 4096)}
 )";
 
-/// The holder of another library does not set a missing key again.
+/// The holder of another library does not set a missing key again. The mark lasts for a whole time
+/// to live: a holder that missed it on other servers sets an expired key again, and by then it has
+/// lost the hold.
 constexpr std::string_view kick = R"(
 local holder = redis.pcall('GET', KEYS[1])
 local kicked, ours = string.gsub(ARGV[1], '^pdk1:%d+:', '%0kicked:')
 if ours == 1 and holder == kicked then return {'kicked'} end
 if holder ~= ARGV[1] then return {'gone'} end
-local left = redis.call('PTTL', KEYS[1])
-if ours == 1 and left > 0 then
-  redis.call('SET', KEYS[1], kicked, 'PX', string.format('%.0f', left))
+if ours == 1 then
+  local own = math.max(1, math.min(tonumber(string.match(ARGV[1], '^pdk1:(%d+):')), 86400000))
+  local left = redis.call('PTTL', KEYS[1])
+  redis.call('SET', KEYS[1], kicked, 'PX', string.format('%.0f', math.max(left, own)))
 else
   redis.call('DEL', KEYS[1])
   redis.pcall('PUBLISH', ARGV[2], ARGV[1])
