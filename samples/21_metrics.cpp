@@ -52,6 +52,10 @@ void write_metrics(std::ostream& to, const paddock::client_statistics& all) {
     for (const auto& one : all.locks)
         to << "paddock_locks_held{lock=" << quoted(one.group)
            << ",kind=" << quoted(name_of(one.kind)) << "} " << one.holds << '\n';
+    to << "# TYPE paddock_leader gauge\n";
+    for (const auto& one : all.locks)
+        if (one.kind == paddock::lock_kind::election)
+            to << "paddock_leader{lock=" << quoted(one.group) << "} " << one.holds << '\n';
     to << "# TYPE paddock_lock_lost_total counter\n";
     for (const auto& one : all.locks)
         for (const auto& loss : one.losses)

@@ -2,6 +2,8 @@
 
 #include <paddock/detail/cpp20.hpp>
 
+#include <string_view>
+
 namespace paddock {
 
 /// The state of a client.
@@ -12,5 +14,8 @@ enum class client_state {
     expired,    ///< the session has expired, and the client is about to open a new one
     closed,     ///< the client is closed, for ever
 };
+
+/// The name of the state, as it stands above; `unknown` for any other number.
+[[gnu::visibility("default")]] std::string_view name_of(client_state state) noexcept;
 
 } // namespace paddock

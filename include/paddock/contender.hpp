@@ -21,7 +21,8 @@ struct contender {
     paddock::fencing_token token{};
     std::string data{}; ///< the node's data, as its owner wrote it
 
-    // Read from the data if a paddock program wrote it, otherwise empty:
+    // Read from the data if a paddock program wrote it, otherwise empty (of an election, too, whose
+    // data is its id):
     std::string host{};   ///< the host name
     std::int64_t pid = 0; ///< the process id
     std::string label{};  ///< mutex_options::label

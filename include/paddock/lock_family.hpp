@@ -161,7 +161,8 @@ public:
 
     /// Lists the keys whose locks are held or waited for, in the order of the names of their nodes:
     /// one listing of the family's directory, and one read for each key in it. Leaves out keys
-    /// whose directory is empty, and nodes that are no key's.
+    /// whose directory is empty, and nodes that are no key's. For a key that is not complete, use a
+    /// mutex at key_in_use::path, with mutex_options::name of the family.
     ///
     /// Completion signature: `void(error_code, std::vector<key_in_use>)`.
     ///

@@ -75,8 +75,9 @@ public:
     /// A call ends without the lock; `why` is what it completes with, none if the lock is taken.
     virtual void on_not_granted(const observed_lock& lock, boot_clock::duration waited,
                                 wait_outcome how, error_code why);
-    /// A hold ends: `errc::released`, or why it is lost, as guard::lost() says. `held` is the time
-    /// from the grant to the end, which is perhaps noticed later.
+    /// A hold ends: `errc::released`, or why it is lost, as guard::lost() says: also for
+    /// `errc::revoked`, as planned, and for `errc::closed`, of a client that did not wait for it.
+    /// `held` is the time from the grant to the end, which is perhaps noticed later.
     virtual void on_ended(const observed_lock& lock, boot_clock::duration held, error_code why);
 
     /// The lease is renewed, of which so much was left. On ZooKeeper the locks of a session share
@@ -102,7 +103,9 @@ public:
     virtual void on_request(std::string_view operation, boot_clock::duration took, error_code why);
 
     /// A timer of the client has fired so much too late, because the event loop was busy; at least
-    /// 10 ms. It tells a loop that was stuck from a network that was.
+    /// 10 ms. It tells a loop that was stuck from a network that was. A sample: the timers are
+    /// those of the lease, six of them in a session timeout (of a hold's renewals on Redis), so a
+    /// stall that is shorter can be missed, and a longer one is shown shorter by up to that.
     virtual void on_loop_delay(boot_clock::duration late);
 
     /// A line of the log, after its limits. The texts are valid during the call only.

@@ -102,7 +102,8 @@ struct client_statistics {
 
     histogram lease_left{};       ///< what was left of the lease when it was renewed
     std::uint64_t late_leases{0}; ///< observer::on_lease_late()
-    histogram loop_delay{};       ///< how late the client's timers have fired
+    histogram loop_delay{};       ///< how late the client's timers have fired: a sample, see
+                                  ///< observer::on_loop_delay()
 
     /// On ZooKeeper the bytes of client_budgets; on Redis the attempts to get a lock.
     budget_statistics node_path_bytes{}, watched_path_bytes{}, attempts{};
@@ -120,13 +121,15 @@ struct client_statistics {
 
 /// What whoever supervises a service wants to know.
 struct client_health {
-    /// False: only a restart helps. The event loop has not run for longer than the session timeout
-    /// (or `ttl`), or the servers refuse the credentials for ever. Servers that cannot be reached
-    /// are no reason: a restart does not bring them back.
+    /// False: a restart helps. The event loop has not run for longer than the session timeout (or
+    /// `ttl`), which it may still do: let several such answers in a row decide, and ask on another
+    /// thread than the loop's. Or the servers refuse the credentials for ever. Servers that cannot
+    /// be reached are no reason: a restart does not bring them back.
     bool alive = true;
     /// Whether a lock can be granted now, or waited for: the client is connected, answers come in
-    /// time, and it is not being drained. (A root that does not exist is an error of connect() and
-    /// of the locks.)
+    /// time, and it is not being drained. A client connects with its first operation: call
+    /// connect() at the start. (A root that does not exist is an error of connect() and of the
+    /// locks.)
     bool ready = false;
     std::string reason{}; ///< in words, also of good health
 };

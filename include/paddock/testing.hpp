@@ -63,7 +63,8 @@ public:
     /// Throws `bad_argument_error` for no error, and for errc::released, which is no loss.
     void lose(error_code why = errc::session_expired);
 
-    /// As if another client had asked for the lock: guard::revoke_requested.
+    /// As if another client had asked for the lock: guard::revoke_requested. The hold goes on; that
+    /// of a lock with the option `revocable` would end: lose(errc::revoked).
     void request_revoke();
 
     /// Whether the lock was released: by guard::unlock, the guard's destructor, or guard::run. The

@@ -43,6 +43,22 @@ std::string_view name_of(lock_kind kind) noexcept {
     return "unknown";
 }
 
+std::string_view name_of(client_state state) noexcept {
+    switch (state) {
+    case client_state::connecting:
+        return "connecting";
+    case client_state::connected:
+        return "connected";
+    case client_state::suspended:
+        return "suspended";
+    case client_state::expired:
+        return "expired";
+    case client_state::closed:
+        return "closed";
+    }
+    return "unknown";
+}
+
 std::string_view name_of(wait_outcome how) noexcept {
     switch (how) {
     case wait_outcome::granted:

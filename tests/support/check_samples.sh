@@ -166,6 +166,7 @@ fi
 said=$("$programs/metrics" "$server_address")
 expect '^paddock_lock_wait_seconds_count{lock="/locks/carts",kind="mutex",outcome="granted"} 10$' 1 "$said"
 expect '^paddock_locks_held{lock="/locks/..leader..",kind="election"} 0$' 1 "$said"
+expect '^paddock_leader{lock="/locks/..leader.."} 0$' 1 "$said"
 expect '^paddock_lock_lost_total{lock="/locks/carts",kind="mutex",reason="lease_lapsed"} 0$' 1 "$said"
 
 said=$("$programs/operators_view" "$server_address")

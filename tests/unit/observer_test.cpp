@@ -105,6 +105,15 @@ TEST_CASE("a stall is told although the connection ends before a timer fires") {
     CHECK(held->reason() == error_code(errc::lease_lapsed));
 }
 
+TEST_CASE("states, kinds and outcomes have names, and numbers that are none have not") {
+    CHECK(name_of(client_state::suspended) == "suspended");
+    CHECK(name_of(lock_kind::simple_mutex) == "simple_mutex");
+    CHECK(name_of(wait_outcome::cancelled) == "cancelled");
+    CHECK(name_of(static_cast<client_state>(99)) == "unknown");
+    CHECK(name_of(static_cast<lock_kind>(99)) == "unknown");
+    CHECK(name_of(static_cast<wait_outcome>(99)) == "unknown");
+}
+
 TEST_CASE("a loop is stuck after the session timeout") {
     observed_stage o;
     o.stage.env->hold_tasks();
