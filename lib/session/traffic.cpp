@@ -1,7 +1,7 @@
 #include "session/traffic.hpp"
 
 #include "rules/outcome.hpp"
-#include "session/operations.hpp"
+#include "session/call.hpp"
 
 namespace paddock::detail {
 

@@ -2,6 +2,7 @@
 
 #include "client/metadata.hpp"
 #include "client/pending_call.hpp"
+#include "redis/locks/error_of.hpp"
 #include "redis/rules/held_key.hpp"
 
 #include <functional>
