@@ -15,8 +15,10 @@
 
 namespace paddock {
 
+struct [[gnu::visibility("default")]] histogram;
+
 /// How long something took, and how often.
-struct [[gnu::visibility("default")]] histogram {
+struct histogram {
     /// The upper bounds of the first buckets, inclusive: those that OpenTelemetry recommends for
     /// client operations, and longer ones for waits.
     static constexpr std::array<std::chrono::milliseconds, 12> bounds{{
