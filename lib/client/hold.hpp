@@ -75,7 +75,6 @@ public:
     bool can_downgrade() const noexcept { return can_downgrade_; }
     fencing_token token() const noexcept { return token_; }
     boot_clock::time_point granted_at() const noexcept { return granted_at_; }
-    const counted_lock* counted() const noexcept { return counted_.get(); }
     const std::shared_ptr<client_base>& client() const noexcept { return client_; }
 
     /// Ends the hold and completes the calls that wait for its end. The first reason counts. With
