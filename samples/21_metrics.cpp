@@ -24,14 +24,17 @@ std::string quoted(std::string_view text) {
     return out + '"';
 }
 
+std::string labels(const paddock::lock_statistics& one) {
+    return "lock=" + quoted(one.group) + ",kind=" + quoted(name_of(one.kind));
+}
+
 void write(std::ostream& to, const std::string& name, const std::string& labels,
            const paddock::histogram& times) {
     using seconds = std::chrono::duration<double>;
     std::uint64_t so_far = 0;
     for (std::size_t n = 0; n < times.counts.size(); ++n) {
-        const auto& bounds = times.bounds;
         to << name << "_bucket{" << labels << (labels.empty() ? "" : ",") << "le=\"";
-        n < bounds.size() ? to << seconds(bounds[n]).count() : to << "+Inf";
+        n < times.bounds.size() ? to << seconds(times.bounds[n]).count() : to << "+Inf";
         to << "\"} " << (so_far += times.counts[n]) << '\n';
     }
     to << name << "_sum{" << labels << "} " << seconds(times.sum).count() << '\n'
@@ -44,14 +47,11 @@ void write_metrics(std::ostream& to, const paddock::client_statistics& all) {
     for (const auto& one : all.locks)
         for (const auto how : {wait_outcome::granted, wait_outcome::busy, wait_outcome::timeout,
                                wait_outcome::cancelled, wait_outcome::error})
-            write(to, "paddock_lock_wait_seconds",
-                  "lock=" + quoted(one.group) + ",kind=" + quoted(name_of(one.kind)) +
-                      ",outcome=" + quoted(name_of(how)),
+            write(to, "paddock_lock_wait_seconds", labels(one) + ",outcome=" + quoted(name_of(how)),
                   one.waited_until(how));
     to << "# TYPE paddock_locks_held gauge\n";
     for (const auto& one : all.locks)
-        to << "paddock_locks_held{lock=" << quoted(one.group)
-           << ",kind=" << quoted(name_of(one.kind)) << "} " << one.holds << '\n';
+        to << "paddock_locks_held{" << labels(one) << "} " << one.holds << '\n';
     to << "# TYPE paddock_leader gauge\n";
     for (const auto& one : all.locks)
         if (one.kind == paddock::lock_kind::election)
@@ -59,9 +59,8 @@ void write_metrics(std::ostream& to, const paddock::client_statistics& all) {
     to << "# TYPE paddock_lock_lost_total counter\n";
     for (const auto& one : all.locks)
         for (const auto& loss : one.losses)
-            to << "paddock_lock_lost_total{lock=" << quoted(one.group)
-               << ",kind=" << quoted(name_of(one.kind)) << ",reason=" << quoted(loss.name) << "} "
-               << loss.count << '\n';
+            to << "paddock_lock_lost_total{" << labels(one) << ",reason=" << quoted(loss.name)
+               << "} " << loss.count << '\n';
     to << "# TYPE paddock_loop_delay_seconds histogram\n";
     write(to, "paddock_loop_delay_seconds", "", all.loop_delay);
     to << "# TYPE paddock_lease_remaining_seconds gauge\npaddock_lease_remaining_seconds "
@@ -70,8 +69,7 @@ void write_metrics(std::ostream& to, const paddock::client_statistics& all) {
 //]
 
 asio::awaitable<void> work(std::string servers) {
-    const auto executor = co_await asio::this_coro::executor;
-    paddock::client zk(executor, servers);
+    paddock::client zk(co_await asio::this_coro::executor, servers);
     const paddock::lock_family carts(zk, "/locks/carts");
     const paddock::election leader(zk, "/locks/\"leader\"");
     for (int cart = 0; cart < 10; ++cart) {

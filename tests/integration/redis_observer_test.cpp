@@ -37,7 +37,7 @@ CO_TEST("a call and its hold on Redis are told once each, and counted for each s
     CHECK(heard->events("not granted") == words{"not granted " + here + " busy"});
     CHECK(heard->events("ended") ==
           words{"ended " + here + ": " + error_code(errc::released).message()});
-    CHECK(heard->events("server usable").size() == 3);
+    co_await eventually([&] { return heard->events("server usable").size() == 3; });
     CHECK(heard->events("request acquire").size() >= 2);
     CHECK(heard->events("request release").size() >= 2);
     const auto all = s.client.statistics();
@@ -45,11 +45,13 @@ CO_TEST("a call and its hold on Redis are told once each, and counted for each s
     CHECK(all.locks[0].granted() == 1);
     CHECK(all.locks[0].waited_until(wait_outcome::busy).count() == 1);
     REQUIRE(all.servers.size() == 3);
+    std::uint64_t writes = 0;
     for (const auto& one : all.servers) {
         CHECK(one.usable);
-        CHECK(one.writes.count() >= 1);
         CHECK(one.reads.count() == 0);
+        writes += one.writes.count();
     }
+    CHECK(writes >= 4); // two answers make a majority, and the third server may be late
     CHECK(s.client.health().ready);
     CHECK(s.client.health().reason == "3 of 3 servers can be used, and a lock needs 2");
     co_await s.client.close();
@@ -80,7 +82,7 @@ CO_TEST("the locks of a family on Redis, and of a group, are counted together") 
 CO_TEST("a server that stops is told, and the holds are warned before they are lost") {
     std::vector<redis_server> own(1);
     const auto heard = std::make_shared<recording_observer>();
-    redis_scene s(executor, 1, seen_by(heard, 1s), &own);
+    redis_scene s(executor, 1, seen_by(heard, 2s), &own);
     guard g = co_await s.lock.lock();
     co_await eventually([&] { return !heard->events("renewed " + s.name).empty(); });
     CHECK(heard->events("late").empty());

@@ -123,8 +123,8 @@ said=$(cd "$folder" && "$programs/stock_of_goods" "$server_address")
 expect '^sold$|^7 apples left$' 2 "$said"
 expect '^rolled back$' 2 "$said"
 [ "$(ls "$folder" | wc -l)" -eq 2 ] || fail "drafts were left behind: $(ls "$folder")"
-[ "$(cat "$folder"/stock-*[1-9]*)" = 'apples 7
-pears 4' ] || fail "the stock is $(cat "$folder"/stock-*[1-9]*)"
+[ "$(cat "$folder"/stock-*[1-9a-f]*)" = 'apples 7
+pears 4' ] || fail "the stock is $(cat "$folder"/stock-*[1-9a-f]*)"
 
 said=$("$programs/lock_by_key" "$server_address")
 expect '^ordered (1 apple|2 apple|3 pear|4 EU/4711)$' 4 "$said"
