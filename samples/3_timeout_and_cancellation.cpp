@@ -2,7 +2,6 @@
 #include <paddock/paddock.hpp>
 
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
@@ -10,7 +9,6 @@
 #include <string>
 
 namespace asio = boost::asio;
-using namespace asio::experimental::awaitable_operators;
 using namespace std::chrono_literals;
 
 asio::awaitable<void> write_report() {
@@ -45,9 +43,11 @@ asio::awaitable<void> work(std::string servers) {
         std::cout << "still taken after 50 ms\n";
 
     // Against anything else that can be awaited: the loser is cancelled, and leaves the queue.
+    // (With Asio's || a lock() that fails would not be noticed before closing time.)
     asio::steady_timer closing_time(executor, 50ms);
-    auto outcome = co_await (same.lock() || closing_time.async_wait(asio::use_awaitable));
-    if (outcome.index() == 1) std::cout << "closing time came first\n";
+    const auto first =
+        co_await paddock::first_of(same.lock(), closing_time.async_wait(asio::use_awaitable));
+    if (first.index() == 1) std::cout << "closing time came first\n";
 
     co_await guard.unlock();
     co_await report(same);

@@ -89,11 +89,10 @@ public:
     /// `revoked` and `hold_expired` the lock's node stays until the guard is unlocked or destroyed,
     /// because the caller's code may still be at work.
     ///
-    /// The reason is a result, not a failure of the wait: `co_await (work() || guard.lost())`
-    /// (asio::experimental::awaitable_operators) ends with the work or with the loss, whichever
-    /// comes first, and cancels the other. But Asio's `||` waits for a success: if the work throws,
-    /// `||` continues to wait for the loss, and the guard holds the lock meanwhile. For work that
-    /// may throw use run(), or return the work's failure as a result.
+    /// The reason is a result, not a failure of the wait: `co_await first_of(work(), guard.lost())`
+    /// ends with the work or with the loss, whichever comes first, and cancels the other; run()
+    /// does that with a loss as an error. (Asio's `||` waits for a success: if the work throws, it
+    /// continues to wait for the loss, and the guard holds the lock meanwhile.)
     ///
     /// Completion signature: `void(error_code, error_code reason)`.
     ///
@@ -137,8 +136,8 @@ public:
     /// Errors: if the work throws after the loss, run() throws `lock_lost_error`
     /// (`errc::lock_lost`, and the reason), with the work's own exception nested in it
     /// (`std::rethrow_if_nested`); otherwise it throws the work's exception; `errc::bad_argument`
-    /// for an empty function. (So in `run(work) || other` a loss is a failure, and Asio's `||`
-    /// continues to wait for the other.)
+    /// for an empty function. (With others use first_of(): in `run(work) || other` a loss is a
+    /// failure, and Asio's `||` continues to wait for the other.)
     ///
     /// Cancellation safety: run() passes every cancellation on to the work, and the cancellation of
     /// a loss too, even after a cancellation that the work has ignored.

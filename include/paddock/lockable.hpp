@@ -65,9 +65,9 @@ public:
     /// Cancellation safety: total and terminal. The operation completes with
     /// `asio::error::operation_aborted` at once, and the client removes in the background what it
     /// may have left on the servers. If the grant came first, the operation delivers the guard.
-    /// Asio's `||` cancels the loser, and a guard that arrives too late releases itself; but `||`
-    /// waits for one *success*, so after a failure of lock() it waits for the other operation. For
-    /// a time limit use try_lock_for().
+    /// first_of() cancels the loser, and a guard that arrives too late releases itself. (Asio's
+    /// `||` waits for one *success*: after a failure of lock() it waits for the other operation.)
+    /// For a time limit use try_lock_for().
     ///
     /// Executor, lifetime, thread safety: see the class.
     template <asio::completion_token_for<void(error_code, guard)> Token = default_token>
@@ -140,8 +140,8 @@ public:
     /// that takes the same lock again waits for itself, unless the lock is recursive.
     ///
     /// Errors: those of lock(); those of guard::run(), after the release; `errc::bad_argument` for
-    /// an empty function. (Asio's `||` waits for a success: in `with(work) || timer` it swallows
-    /// them.)
+    /// an empty function. (With others use first_of(): Asio's `||` waits for a success, so in
+    /// `with(work) || timer` it swallows them.)
     ///
     /// Cancellation safety: as lock() before the grant; as guard::run() while the work runs, and
     /// with() then waits for the release all the same; a later cancellation ends that wait. (A

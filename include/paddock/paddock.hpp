@@ -10,6 +10,7 @@
 #include <paddock/election.hpp>
 #include <paddock/error.hpp>
 #include <paddock/fencing_token.hpp>
+#include <paddock/first_of.hpp>
 #include <paddock/guard.hpp>
 #include <paddock/guarded.hpp>
 #include <paddock/lock_all.hpp>
