@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <atomic>
 #include <stdexcept>
+#include <stop_token>
 #include <thread>
 
 using namespace paddock;
@@ -266,12 +267,11 @@ CO_TEST("an observer that blocks for a second delays the loop, which is told") {
 CO_TEST("eight threads read the statistics while the client works and closes") {
     const auto heard = std::make_shared<recording_observer>();
     scene s(executor, seen_by(heard));
-    std::atomic<bool> over = false;
     std::atomic<int> wrong = 0;
-    std::vector<std::thread> readers;
+    std::vector<std::jthread> readers;
     for (int n = 0; n < 8; ++n)
-        readers.emplace_back([&] {
-            while (!over) {
+        readers.emplace_back([&](std::stop_token over) {
+            while (!over.stop_requested()) {
                 const auto now = s.zk.statistics();
                 for (const auto& one : now.locks)
                     if (one.holds + one.released.count() + one.lost.count() != one.granted() &&
@@ -287,9 +287,7 @@ CO_TEST("eight threads read the statistics while the client works and closes") {
     }
     guard last = co_await s.lock.lock();
     co_await s.zk.close();
-    over = true;
-    for (auto& one : readers)
-        one.join();
+    readers.clear();
     CHECK(wrong == 0);
 }
 
