@@ -1,17 +1,24 @@
 // What the service answers: the paths, the statuses, the JSON.
 #pragma once
 
+#include "../metrics_text.hpp"
 #include "http_server.hpp"
 #include "orders.hpp"
+#include "page_text.hpp"
 #include "queues.hpp"
 
+#include <boost/url.hpp>
+
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <map>
+#include <sstream>
 #include <string_view>
 
 namespace shop {
 
-/// How a request ends, for the client and for `/metrics`.
+/// How a request ends: its code in the answer and in `/metrics`.
 struct outcome {
     std::string_view code;
     http::status status;
@@ -29,23 +36,161 @@ inline constexpr std::array outcomes{
     outcome{"failed", http::status::internal_server_error},
 };
 
+inline const char* code_of(const paddock::error_code& why) {
+    if (why == paddock::errc::not_connected) return "no_ensemble";
+    if (why == paddock::condition::closed) return "closing";
+    if (why == paddock::condition::lock_lost) return "lock_lost";
+    return "failed";
+}
+
+/// The lines of an order; an article that stands in several is one.
+inline std::vector<line> lines_of(const std::string& body) {
+    std::map<std::string, std::int64_t> counts;
+    boost::system::error_code failed;
+    const json::value parsed = json::parse(body, failed);
+    if (failed) throw refusal("bad_request", "the body is no JSON: " + failed.message());
+    try {
+        for (const auto& item : parsed.at("items").as_array())
+            counts[json::value_to<std::string>(item.at("article"))] +=
+                std::clamp<std::int64_t>(item.at("count").to_number<std::int64_t>(), 0, 1'000'000);
+    } catch (const std::exception&) {
+        throw refusal("bad_request", R"(expected {"items": [{"article": "plums", "count": 1}]})");
+    }
+    std::vector<line> lines;
+    for (const auto& [article, count] : counts) {
+        if (article.empty() || article.size() > 60 || count < 1 || count > 1'000'000)
+            throw refusal("bad_request", "article: 1 to 60 bytes, count: 1 to 1000000");
+        lines.push_back({article, count, {}, 0});
+    }
+    if (lines.empty() || lines.size() > 20) throw refusal("bad_request", "items: 1 to 20 articles");
+    return lines;
+}
+
 /// Any thread may call its coroutines.
 class api {
 public:
     api(const paddock::client& zk, stock& goods, const orders& sales)
         : zk_(zk), goods_(goods), sales_(sales), queues_(zk, sales.articles()) {}
 
-    asio::awaitable<answer> handle(request asked); ///< a handler of the server
+    /// A handler of the server.
+    asio::awaitable<answer> handle(request asked) {
+        try {
+            co_return co_await route(asked);
+        } catch (const refusal& e) {
+            co_return refuse(e.code, e.what());
+        } catch (const paddock::system_error& e) {
+            co_return refuse(code_of(e.code()), e.what());
+        } catch (const std::exception& e) {
+            co_return refuse("failed", e.what());
+        }
+    }
 
     /// The longest time for which a handler has kept a thread busy, for `/metrics`.
     std::atomic<std::int64_t> longest_handler_ns = 0;
 
 private:
-    asio::awaitable<answer> route(const request& asked);
-    asio::awaitable<answer> place_order(std::string body);
-    answer events();
-    answer metrics() const;
-    answer refuse(std::string_view code, std::string_view why);
+    asio::awaitable<answer> route(const request& asked) {
+        const auto target = boost::urls::parse_origin_form(asked.target());
+        if (!target) throw refusal("bad_request", "the target is no path");
+        std::vector<std::string> path;
+        for (const auto& segment : target->segments())
+            path.emplace_back(segment);
+        path.resize(std::max<std::size_t>(path.size(), 1));
+        const std::string& what = path.front();
+        const bool posts = asked.method() == http::verb::post;
+        if (what == "orders" && posts) co_return co_await place_order(asked.body());
+        if (posts || asked.method() != http::verb::get)
+            throw refusal("bad_request", "only orders are posted, and the rest is read");
+        if (what == "stock" && path.size() == 2) {
+            const auto left = co_await goods_.left(path.back());
+            if (!left) throw refusal("not_found", "there is no article " + path.back());
+            co_return json_answer(http::status::ok, {{"article", path.back()}, {"left", *left}});
+        }
+        if (path.size() > 1) throw refusal("not_found", "there is no such path");
+        if (what == "locks") {
+            const auto seen = co_await queues_.look();
+            co_return json_answer(http::status::ok, seen);
+        }
+        if (what == "health") {
+            const auto seen = as_json(zk_);
+            const bool ready = seen.at("alive").as_bool() && seen.at("ready").as_bool();
+            co_return json_answer(ready ? http::status::ok : http::status::service_unavailable,
+                                  seen);
+        }
+        if (what == "metrics") co_return metrics();
+        if (what == "events") co_return events();
+        if (what == "")
+            co_return text_answer(http::status::ok, "text/html; charset=utf-8", page_html);
+        if (what == "page.css") co_return text_answer(http::status::ok, "text/css", page_css);
+        if (what == "page.js") co_return text_answer(http::status::ok, "text/javascript", page_js);
+        throw refusal("not_found", "there is no such path");
+    }
+
+    asio::awaitable<answer> place_order(std::string body) {
+        const auto sold = co_await sales_.place(lines_of(body));
+        json::object left, token;
+        for (const auto& one : sold.lines) {
+            left[one.article] = one.left;
+            token[one.article] = one.token;
+        }
+        ++counts_[number_of("sold")];
+        co_return json_answer(http::status::created,
+                              {{"order", sold.number}, {"left", left}, {"token", token}});
+    }
+
+    answer events() {
+        auto reply = text_answer(http::status::ok, "text/event-stream", {});
+        reply.head.erase(http::field::content_length); // it ends with the connection
+        reply.more =
+            [this,
+             at = std::chrono::steady_clock::now()]() mutable -> asio::awaitable<std::string> {
+            asio::steady_timer tick(co_await asio::this_coro::executor, at);
+            co_await tick.async_wait(asio::use_awaitable);
+            at = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+            const auto seen = co_await queues_.look();
+            co_return "data: " + serialize(seen) + "\n\n";
+        };
+        return reply;
+    }
+
+    answer metrics() const {
+        std::ostringstream to;
+        metrics::write_metrics(to, zk_.statistics());
+        to << "# TYPE shop_answers_total counter\n";
+        for (std::size_t n = 0; n < outcomes.size(); ++n)
+            to << "shop_answers_total{code=\"" << outcomes[n].code << "\"} " << counts_[n] << '\n';
+        to << "# TYPE shop_longest_handler_cpu_seconds gauge\nshop_longest_handler_cpu_seconds "
+           << seconds(std::chrono::nanoseconds(longest_handler_ns)) << '\n';
+        return text_answer(http::status::ok, "text/plain; version=0.0.4", to.str());
+    }
+
+    answer refuse(std::string_view code, std::string_view why) {
+        const auto number = number_of(code);
+        ++counts_[number];
+        const auto status = outcomes[number].status;
+        auto reply = json_answer(status, {{"error", code}, {"text", why}});
+        if (status == http::status::service_unavailable)
+            reply.head.set(http::field::retry_after, "1");
+        return reply;
+    }
+
+    static answer text_answer(http::status status, std::string_view type, std::string body) {
+        answer reply{{status, 11, std::move(body)}};
+        reply.head.set(http::field::content_type, type);
+        reply.head.set(http::field::cache_control, "no-store");
+        reply.head.prepare_payload();
+        return reply;
+    }
+
+    static answer json_answer(http::status status, const json::object& body) {
+        return text_answer(status, "application/json", serialize(body) + "\n");
+    }
+
+    static std::size_t number_of(std::string_view code) {
+        const auto found = std::find_if(outcomes.begin(), outcomes.end(),
+                                        [&](const auto& one) { return one.code == code; });
+        return static_cast<std::size_t>(found - outcomes.begin());
+    }
 
     const paddock::client& zk_;
     stock& goods_;

@@ -20,32 +20,15 @@ using namespace std::chrono_literals;
 
 namespace {
 
-struct settings {
-    std::string listen = "127.0.0.1:8080", servers = "localhost:2181", stock;
-    std::vector<std::string> put;
-    int threads = 1;
-    long limit = 1000, packing = 0, session_timeout = 10'000; // milliseconds
-    std::string root = "/shop", label;
-};
-
-asio::ip::tcp::endpoint endpoint_of(const std::string& listen) {
-    const auto colon = listen.rfind(':');
-    unsigned short port = 0;
-    const auto* const end = listen.data() + listen.size();
-    if (colon == std::string::npos ||
-        std::from_chars(listen.data() + colon + 1, end, port).ptr != end)
-        throw std::invalid_argument("--listen: expected HOST:PORT");
-    return {asio::ip::make_address(listen.substr(0, colon)), port};
-}
-
-void put(shop::stock& goods, const std::string& what) {
-    const auto equals = what.rfind('=');
-    std::int64_t count = -1;
-    const auto* const end = what.data() + what.size();
-    if (equals == std::string::npos || equals == 0 ||
-        std::from_chars(what.data() + equals + 1, end, count).ptr != end || count < 0)
-        throw std::invalid_argument("--put: expected ARTICLE=COUNT");
-    goods.put(what.substr(0, equals), count);
+/// Divides `NAME<separator>NUMBER`.
+std::pair<std::string, long> divide(const std::string& text, char separator) {
+    const auto place = text.rfind(separator);
+    long number = -1;
+    const auto* const end = text.data() + text.size();
+    if (place == std::string::npos || place == 0 ||
+        std::from_chars(text.data() + place + 1, end, number).ptr != end || number < 0)
+        throw std::invalid_argument(text + ": expected a name, " + separator + " and a number");
+    return {text.substr(0, place), number};
 }
 
 std::int64_t cpu_time() {
@@ -74,26 +57,25 @@ asio::awaitable<void> end_on_signal(asio::io_context& io, paddock::client& zk,
     io.stop();
 }
 
-void serve(const settings& with) {
-    asio::io_context io(with.threads);
-    shop::stock goods(with.stock);
-    const std::chrono::milliseconds session(with.session_timeout), limit(with.limit),
-        packing(with.packing);
-    const paddock::client_options options{.session_timeout = session};
-    paddock::client zk(io, with.servers, options);
-    const shop::orders sales(zk, goods, {with.root, with.label, limit, packing});
+void serve(const std::string& listen, const std::string& servers, shop::stock& goods, int threads,
+           std::chrono::milliseconds session_timeout, const shop::orders::options& how) {
+    rlimit files{};
+    getrlimit(RLIMIT_NOFILE, &files);
+    files.rlim_cur = files.rlim_max; // one for each connection
+    setrlimit(RLIMIT_NOFILE, &files);
+    const auto [host, port] = divide(listen, ':');
+    asio::io_context io(threads);
+    paddock::client zk(io, servers, {.session_timeout = session_timeout});
+    const shop::orders sales(zk, goods, how);
     shop::api api(zk, goods, sales);
-    shop::http_server server(io, endpoint_of(with.listen),
+    shop::http_server server(io, {asio::ip::make_address(host), asio::ip::port_type(port)},
                              [&](shop::request asked) { return api.handle(std::move(asked)); });
     std::cout << "http://" << server.address() << "/" << std::endl;
-    const auto ended = [](std::exception_ptr failure) {
-        if (failure) std::rethrow_exception(failure);
-    };
-    asio::co_spawn(io, zk.connect(), [](std::exception_ptr, auto...) {});
-    asio::co_spawn(server.strand(), server.accept_until_stopped(), ended);
-    asio::co_spawn(server.strand(), end_on_signal(io, zk, server), ended);
+    asio::co_spawn(io, zk.connect(), asio::detached);
+    asio::co_spawn(server.get_executor(), server.accept_until_stopped(), asio::detached);
+    asio::co_spawn(server.get_executor(), end_on_signal(io, zk, server), asio::detached);
     std::vector<std::jthread> others;
-    for (int n = 1; n < with.threads; ++n)
+    for (int n = 1; n < threads; ++n)
         others.emplace_back([&] { run(io, api.longest_handler_ns); });
     run(io, api.longest_handler_ns);
 }
@@ -101,36 +83,35 @@ void serve(const settings& with) {
 } // namespace
 
 int main(int argc, char** argv) {
-    settings with;
-    const std::map<std::string, long> units{{"ms", 1}, {"s", 1000}, {"min", 60'000}};
+    std::string listen = "127.0.0.1:8080", servers = "localhost:2181", stock, root = "/shop", label;
+    std::vector<std::string> put;
+    int threads = 1;
+    long limit = 1000, packing = 0, session_timeout = 10'000;
+    const CLI::AsNumberWithUnit milliseconds(
+        std::map<std::string, long>{{"ms", 1}, {"s", 1000}, {"min", 60'000}});
     CLI::App app("An HTTP service whose orders take locks");
-    app.add_option("--listen", with.listen, "HOST:PORT")->capture_default_str();
-    app.add_option("--servers", with.servers, "ZooKeeper's")->capture_default_str();
-    app.add_option("--stock", with.stock, "SQLite file of the goods and orders")->required();
-    app.add_option("--put", with.put, "ARTICLE=COUNT: fill the stock, and end");
-    app.add_option("--threads", with.threads, "that run handlers")->check(CLI::Range(1, 64));
-    app.add_option("--limit", with.limit, "how long an order waits for its locks (1s)")
-        ->transform(CLI::AsNumberWithUnit(units));
-    app.add_option("--root", with.root, "of the locks")->capture_default_str();
-    app.add_option("--label", with.label, "of this process (its address)");
-    app.add_option("--packing", with.packing, "how long an order holds its locks (0s)")
-        ->transform(CLI::AsNumberWithUnit(units));
-    app.add_option("--session-timeout", with.session_timeout, "of ZooKeeper's session (10s)")
-        ->transform(CLI::AsNumberWithUnit(units));
+    app.add_option("--listen", listen, "HOST:PORT")->capture_default_str();
+    app.add_option("--servers", servers, "of ZooKeeper")->capture_default_str();
+    app.add_option("--stock", stock, "the SQLite file of the goods and orders")->required();
+    app.add_option("--put", put, "ARTICLE=COUNT: fill the stock, and end");
+    app.add_option("--threads", threads, "that run handlers (1)")->check(CLI::Range(1, 64));
+    app.add_option("--limit", limit, "for the locks of an order (1s)")->transform(milliseconds);
+    app.add_option("--root", root, "of the locks")->capture_default_str();
+    app.add_option("--label", label, "of this process (its address)");
+    app.add_option("--packing", packing, "how long an order holds its locks (0s)")
+        ->transform(milliseconds);
+    app.add_option("--session-timeout", session_timeout, "(10s)")->transform(milliseconds);
     CLI11_PARSE(app, argc, argv);
-    if (with.label.empty()) with.label = with.listen;
     try {
-        if (with.put.empty()) {
-            rlimit files{};
-            getrlimit(RLIMIT_NOFILE, &files);
-            files.rlim_cur = files.rlim_max;
-            setrlimit(RLIMIT_NOFILE, &files);
-            serve(with);
-        } else {
-            shop::stock goods(with.stock);
-            for (const auto& one : with.put)
-                put(goods, one);
+        shop::stock goods(stock);
+        for (const auto& one : put) {
+            const auto [article, count] = divide(one, '=');
+            goods.put(article, count);
         }
+        using ms = std::chrono::milliseconds;
+        if (put.empty())
+            serve(listen, servers, goods, threads, ms(session_timeout),
+                  {root, label.empty() ? listen : label, ms(limit), ms(packing)});
     } catch (const std::exception& e) {
         std::cerr << "shop: " << e.what() << '\n';
         return 1;

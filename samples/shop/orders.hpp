@@ -15,35 +15,78 @@ struct order {
 };
 
 /// Sells under the locks of the lines, in the same order: claims, reads, packs, then writes.
-asio::awaitable<order> sell(stock& goods, std::vector<line> lines,
-                            std::vector<const paddock::guard*> holds,
-                            std::chrono::milliseconds packing);
+inline asio::awaitable<order> sell(stock& goods, std::vector<line> lines,
+                                   std::vector<const paddock::guard*> holds,
+                                   std::chrono::milliseconds packing) {
+    for (std::size_t n = 0; n < lines.size(); ++n)
+        lines[n].token = to_string(holds[n]->fencing_token());
+    order sold;
+    sold.lines = co_await goods.claim(std::move(lines));
+    for (auto& one : sold.lines) {
+        if (one.left < one.count)
+            throw refusal("sold_out",
+                          "of " + one.article + " there are " + std::to_string(one.left));
+        one.left -= one.count;
+    }
+    asio::steady_timer work(co_await asio::this_coro::executor, packing);
+    co_await work.async_wait(asio::use_awaitable);
+    sold.number = co_await goods.write(sold.lines);
+    co_return sold;
+}
 
+/// Any thread may call its coroutines.
 class orders {
 public:
     struct options {
-        std::string root = "/shop";            ///< of the locks
-        std::string label;                     ///< of this process, for the page and for operators
-        std::chrono::milliseconds limit{1000}; ///< for the locks of an order
-        std::chrono::milliseconds packing{0};  ///< how long an order holds its locks
+        std::string root;                  ///< of the locks
+        std::string label;                 ///< of this process, for the page and for operators
+        std::chrono::milliseconds limit;   ///< for the locks of an order
+        std::chrono::milliseconds packing; ///< how long an order holds its locks
     };
-    orders(const paddock::client& zk, stock& goods, options how);
+    orders(const paddock::client& zk, stock& goods, options how)
+        : zk_(zk)
+        , goods_(goods)
+        , how_(std::move(how))
+        , locking_{.label = how_.label, .group = how_.root}
+        , articles_(zk, how_.root, locking_) {}
 
-    /// Waits for the locks of all articles, and sells. Throws what sell() throws, and what paddock
-    /// does; when it is cancelled, it leaves the queues.
-    asio::awaitable<order> place(std::vector<line> lines) const;
+    /// Waits for the locks of all articles, and sells. Throws refusals, and what paddock throws;
+    /// when it is cancelled, it leaves the queues.
+    asio::awaitable<order> place(std::vector<line> lines) const {
+        auto selling = lines.size() == 1 ? one(lines) : several(lines);
+        auto sold = co_await std::move(selling);
+        if (!sold) throw refusal("busy", "others are ordering the same");
+        co_return std::move(*sold);
+    }
 
     const paddock::lock_family& articles() const { return articles_; }
 
 private:
-    asio::awaitable<order> place_one(std::vector<line> lines) const;
-    asio::awaitable<order> place_several(std::vector<line> lines) const;
+    asio::awaitable<std::optional<order>> one(const std::vector<line>& lines) const {
+        const auto work = [&](paddock::guard& hold) -> asio::awaitable<order> {
+            return sell(goods_, lines, {&hold}, how_.packing);
+        };
+        co_return co_await articles_.try_with_for(lines.front().article, how_.limit, work);
+    }
+
+    asio::awaitable<std::optional<order>> several(const std::vector<line>& lines) const {
+        std::vector<paddock::mutex> locks;
+        for (const auto& one : lines)
+            locks.emplace_back(zk_, articles_.path_of(one.article), locking_);
+        const auto work = [&](paddock::guard_set& all) -> asio::awaitable<order> {
+            std::vector<const paddock::guard*> holds;
+            for (std::size_t n = 0; n < all.size(); ++n)
+                holds.push_back(&all[n]);
+            return sell(goods_, lines, std::move(holds), how_.packing);
+        };
+        co_return co_await paddock::try_with_all_for(locks, how_.limit, work);
+    }
 
     const paddock::client& zk_;
     stock& goods_;
-    options how_;
-    paddock::mutex_options locking_;
-    paddock::lock_family articles_;
+    const options how_;
+    const paddock::mutex_options locking_;
+    const paddock::lock_family articles_;
 };
 
 } // namespace shop

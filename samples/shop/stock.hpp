@@ -3,11 +3,14 @@
 
 #include <boost/asio.hpp>
 
-#include <SQLiteCpp/Database.h>
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <SQLiteCpp/VariadicBind.h>
 #include <cstdint>
 #include <optional>
+#include <sqlite3.h>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace shop {
@@ -31,19 +34,100 @@ struct refusal : std::runtime_error {
 /// Any thread may call the coroutines; SQLite, which blocks, has a thread of its own.
 class stock {
 public:
-    explicit stock(const std::string& file);
+    explicit stock(const std::string& file)
+        : db_(file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, 250 /* ms, if it is locked */) {
+        db_.exec(
+            "PRAGMA journal_mode = WAL;"
+            "CREATE TABLE IF NOT EXISTS stock (article TEXT PRIMARY KEY, left INTEGER NOT NULL,"
+            " token TEXT NOT NULL DEFAULT '');"
+            "CREATE TABLE IF NOT EXISTS orders (id INTEGER, article TEXT, count INTEGER,"
+            " token TEXT, PRIMARY KEY (id, article))");
+    }
 
-    void put(const std::string& article, std::int64_t count); ///< blocks
-    asio::awaitable<std::optional<std::int64_t>> left(std::string article);
+    void put(const std::string& article, std::int64_t count) { // blocks
+        change("INSERT INTO stock (article, left) VALUES (?1, ?2)"
+               " ON CONFLICT (article) DO UPDATE SET left = ?2",
+               article, count);
+    }
+
+    asio::awaitable<std::optional<std::int64_t>> left(std::string article) {
+        auto work = [this, article] {
+            return read("SELECT left FROM stock WHERE article = ?1", article);
+        };
+        return elsewhere(std::move(work));
+    }
 
     /// Claims the articles with the tokens of the lines, then reads what is left of them: from then
     /// on no holder with a smaller token can write.
-    asio::awaitable<std::vector<line>> claim(std::vector<line> lines);
+    asio::awaitable<std::vector<line>> claim(std::vector<line> lines) {
+        auto work = [this, lines]() mutable {
+            SQLite::Transaction all(db_, SQLite::TransactionBehavior::IMMEDIATE);
+            for (auto& one : lines) {
+                const auto left = read("SELECT left FROM stock WHERE article = ?1", one.article);
+                if (!left) throw refusal("not_found", "there is no article " + one.article);
+                one.left = *left;
+                need_own(one, change("UPDATE stock SET token = ?2"
+                                     " WHERE article = ?1 AND token <= ?2",
+                                     one.article, one.token));
+            }
+            all.commit();
+            return lines;
+        };
+        return elsewhere(std::move(work));
+    }
+
     /// Writes what is left, and the order, if the tokens still are those of the lines; all or
     /// nothing. Returns the order's number.
-    asio::awaitable<std::int64_t> write(std::vector<line> lines);
+    asio::awaitable<std::int64_t> write(std::vector<line> lines) {
+        auto work = [this, lines] {
+            SQLite::Transaction all(db_, SQLite::TransactionBehavior::IMMEDIATE);
+            const auto number = *read("SELECT coalesce(max(id), 0) + 1 FROM orders");
+            for (const auto& one : lines) {
+                need_own(one, change("UPDATE stock SET left = ?3 WHERE article = ?1 AND token = ?2",
+                                     one.article, one.token, one.left));
+                change("INSERT INTO orders VALUES (?1, ?2, ?3, ?4)", number, one.article, one.count,
+                       one.token);
+            }
+            all.commit();
+            return number;
+        };
+        return elsewhere(std::move(work));
+    }
 
 private:
+    static void need_own(const line& one, int rows) {
+        if (rows != 1) throw refusal("lock_lost", "a later holder has claimed " + one.article);
+    }
+
+    template <typename... Values>
+    int change(const char* sql, const Values&... values) {
+        SQLite::Statement statement(db_, sql);
+        SQLite::bind(statement, values...);
+        return statement.exec();
+    }
+
+    template <typename... Values>
+    std::optional<std::int64_t> read(const char* sql, const Values&... values) {
+        SQLite::Statement statement(db_, sql);
+        if constexpr (sizeof...(values) > 0) SQLite::bind(statement, values...);
+        if (!statement.executeStep()) return std::nullopt;
+        return statement.getColumn(0).getInt64();
+    }
+
+    /// Calls `work()` on the other thread, and continues here with its result.
+    template <typename Work>
+    asio::awaitable<std::invoke_result_t<Work&>> elsewhere(Work work) {
+        const auto call = [](Work work) -> asio::awaitable<std::invoke_result_t<Work&>> {
+            try {
+                co_return work();
+            } catch (const SQLite::Exception& e) {
+                const bool busy = e.getErrorCode() == SQLITE_BUSY;
+                throw refusal(busy ? "stock_busy" : "failed", std::string("stock: ") + e.what());
+            }
+        };
+        co_return co_await asio::co_spawn(thread_, call(std::move(work)), asio::use_awaitable);
+    }
+
     SQLite::Database db_;
     asio::thread_pool thread_{1};
 };
