@@ -21,13 +21,16 @@
 
 namespace asio = boost::asio;
 using namespace std::chrono_literals;
-using milliseconds = std::chrono::duration<double, std::milli>;
+
+const auto begun = std::chrono::steady_clock::now();
+/// Milliseconds since then.
+double now() { return (std::chrono::steady_clock::now() - begun) / 1.0ms; }
 
 struct experiment {
     std::string servers = "localhost:6379";
     int nodes = 15;
     paddock::redis::client_options options;
-    std::vector<milliseconds> waits;
+    std::vector<double> waits; // in milliseconds
 };
 
 asio::awaitable<void> node(experiment& e, int number) {
@@ -37,15 +40,16 @@ asio::awaitable<void> node(experiment& e, int number) {
     paddock::redis::mutex mutex(redis, "paddock-experiment");
     co_await redis.connect();
 
-    std::printf("%-8s asks\n", name.c_str());
-    const auto asked = std::chrono::steady_clock::now();
+    std::printf("%7.1f ms  %-8s asks\n", now(), name.c_str());
+    const double asked = now();
     paddock::guard guard = co_await mutex.lock();
-    e.waits.push_back(std::chrono::steady_clock::now() - asked);
-    std::printf("%-8s leads, token %s\n", name.c_str(), to_string(guard.fencing_token()).c_str());
+    e.waits.push_back(now() - asked);
+    std::printf("%7.1f ms  %-8s leads, token %s\n", now(), name.c_str(),
+                to_string(guard.fencing_token()).c_str());
 
     asio::steady_timer work(executor, 50ms);
     co_await work.async_wait(asio::use_awaitable);
-    std::printf("%-8s unlocks\n", name.c_str());
+    std::printf("%7.1f ms  %-8s unlocks\n", now(), name.c_str());
     co_await guard.unlock();
     co_await redis.close();
 }
@@ -63,6 +67,7 @@ int main(int argc, char** argv) {
         if (o == 'f') e.options.trust_new_servers = true;
         if (o == '?' || e.nodes < 1) return 2;
     }
+    std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ); // a line leaves at once, also into a pipe
     asio::io_context io(1);
     for (int i = 1; i <= e.nodes; ++i)
         co_spawn(io, node(e, i), [](std::exception_ptr failed) {
@@ -70,8 +75,8 @@ int main(int argc, char** argv) {
         });
     io.run();
     const auto [min, max] = std::minmax_element(e.waits.begin(), e.waits.end());
-    const auto sum = std::accumulate(e.waits.begin(), e.waits.end(), milliseconds{});
+    const double sum = std::accumulate(e.waits.begin(), e.waits.end(), 0.0);
     std::printf(
         "%zu nodes led; time from lock() to leading: min %.1f ms, max %.1f ms, avg %.1f ms\n",
-        e.waits.size(), min->count(), max->count(), sum.count() / e.nodes);
+        e.waits.size(), *min, *max, sum / e.nodes);
 }

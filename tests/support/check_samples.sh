@@ -49,8 +49,8 @@ expect '^paddock: 127.0.0.1:1 refuses connections: ' 1 "$(cat "$folder/lonely")"
 rm "$folder/lonely"
 
 check_experiment() { # what demo.sh said
-  expect '^node [0-9]+ +leads, token [0-9a-f]{32}$' 15 "$1"
-  expect '^node [0-9]+ +unlocks$' 15 "$1"
+  expect '^ *[0-9]+\.[0-9] ms  node [0-9]+ +leads, token [0-9a-f]{32}$' 15 "$1"
+  expect '^ *[0-9]+\.[0-9] ms  node [0-9]+ +unlocks$' 15 "$1"
   expect '^15 nodes led; .*min [0-9.]+ ms, max [0-9.]+ ms, avg [0-9.]+ ms$' 1 "$1"
   # A node leads only after the one before it has unlocked, and with a greater token.
   printf '%s\n' "$1" | awk '
@@ -62,13 +62,13 @@ check_experiment() { # what demo.sh said
 
 said=$(PADDOCK_SERVERS= PADDOCK_PROGRAMS=$programs sh "$root/samples/demo.sh" --nodes 15)
 check_experiment "$said"
-expect '^node [0-9]+ +waits for node [0-9]+$' 14 "$said"
+expect '^ *[0-9]+\.[0-9] ms  node [0-9]+ +waits for node [0-9]+$' 14 "$said"
 
 # Without the feature `redis` it is not built.
 if [ -x "$programs/experiment_on_redis" ]; then
   said=$(PADDOCK_SERVERS= PADDOCK_PROGRAMS=$programs sh "$root/samples/demo.sh" --redis --nodes 15)
   check_experiment "$said"
-  expect '^node [0-9]+ +asks$' 15 "$said"
+  expect '^ *[0-9]+\.[0-9] ms  node [0-9]+ +asks$' 15 "$said"
 fi
 
 said=$("$programs/timeout_and_cancellation" "$server_address")
