@@ -1,12 +1,14 @@
 #!/bin/sh
 # Builds concurrent_test, which lets many coroutines fight for one lock, and runs it against a private ZooKeeper
-# server that lives as long as this script. Its arguments are passed on.
+# server that lives as long as this script. Its arguments are passed on. Then it draws who waited, and who led, into an
+# SVG file, and on a terminal as text.
 #
 #   sh samples/demo.sh
 #   sh samples/demo.sh --redis               # experiment_on_redis, against a private Redis server
 #   PADDOCK_SERVERS=zk1:2181,zk2:2181,zk3:2181 sh samples/demo.sh     # your own servers
 #
-# PADDOCK_PROGRAMS names a folder that has the samples, so that nothing is built.
+# PADDOCK_PROGRAMS names a folder that has the samples, so that nothing is built, PADDOCK_PICTURE the file for the
+# picture; otherwise it stands beside the program.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -49,4 +51,8 @@ if [ -z "${PADDOCK_SERVERS:-}" ]; then
     set -- --new-servers "$@"
   fi
 fi
-run "$programs/$sample" --servers "$PADDOCK_SERVERS" "$@"
+chart=
+[ ! -t 1 ] || chart=--chart
+# shellcheck disable=SC2086
+run python3 "$root/samples/demo_picture.py" $chart "${PADDOCK_PICTURE:-$programs/$sample.svg}" \
+  "$programs/$sample" --servers "$PADDOCK_SERVERS" "$@"

@@ -58,8 +58,24 @@ check_experiment() { # what demo.sh said
                  if ("" $NF <= token) { print "the token did not grow: " $0; exit 1 }
                  leading = 1; token = "" $NF }
     / unlocks$/ { leading = 0 }' || fail "$1"
+  # Only a terminal gets the chart.
+  [ "$(printf '%s\n' "$1" | tail -n 1)" = "who waited and who led: $PADDOCK_PICTURE" ] || fail "no picture: $1"
+  expect '█' 0 "$1"
+  printf '%s\n' "$1" >"$folder/said"
+  check_picture 15 cat "$folder/said"
+  cmp "$PADDOCK_PICTURE" "$folder/again.svg" || fail "$1"
+  rm "$PADDOCK_PICTURE" "$folder/again.svg" "$folder/said"
 }
 
+check_picture() { # nodes, a program that says what they do
+  nodes=$1
+  shift
+  chart=$(COLUMNS=60 PYTHONIOENCODING=utf-8 python3 "$root/samples/demo_picture.py" --chart "$folder/again.svg" "$@")
+  printf '%s\n' "$chart" | python3 -X utf8 "$root/tests/support/check_picture.py" "$folder/again.svg" "$nodes" 60 ||
+    fail "$chart"
+}
+
+export PADDOCK_PICTURE="$folder/demo.svg"
 said=$(PADDOCK_SERVERS= PADDOCK_PROGRAMS=$programs sh "$root/samples/demo.sh" --nodes 15)
 check_experiment "$said"
 expect '^ *[0-9]+\.[0-9] ms  node [0-9]+ +waits for node [0-9]+$' 14 "$said"
@@ -70,6 +86,13 @@ if [ -x "$programs/experiment_on_redis" ]; then
   check_experiment "$said"
   expect '^ *[0-9]+\.[0-9] ms  node [0-9]+ +asks$' 15 "$said"
 fi
+
+# Many nodes, and the last one leads first.
+check_picture 150 awk 'BEGIN {
+  for (i = 1; i <= 150; ++i) printf "%7.1f ms  node %-3d asks\n", i / 10, i
+  for (i = 150; i > 0; --i) printf "%7.1f ms  node %-3d leads, token\n%7.1f ms  node %-3d unlocks\n",
+                                   100 * (151 - i), i, 100 * (151 - i) + 50, i }'
+rm "$folder/again.svg"
 
 said=$("$programs/timeout_and_cancellation" "$server_address")
 expect 'it is taken|still taken after 50 ms|closing time came first|and now it is ours' 4 "$said"
