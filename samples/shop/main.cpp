@@ -101,6 +101,8 @@ int main(int argc, char** argv) {
     app.add_option("--packing", packing, "how long an order holds its locks (0s)")
         ->transform(milliseconds);
     app.add_option("--session-timeout", session_timeout, "(10s)")->transform(milliseconds);
+    bool without_locks = false;
+    app.add_flag("--without-locks", without_locks, "sells goods twice: to see what locks are for");
     CLI11_PARSE(app, argc, argv);
     try {
         shop::stock goods(stock);
@@ -111,7 +113,7 @@ int main(int argc, char** argv) {
         using ms = std::chrono::milliseconds;
         if (put.empty())
             serve(listen, servers, goods, threads, ms(session_timeout),
-                  {root, label.empty() ? listen : label, ms(limit), ms(packing)});
+                  {root, label.empty() ? listen : label, ms(limit), ms(packing), without_locks});
     } catch (const std::exception& e) {
         std::cerr << "shop: " << e.what() << '\n';
         return 1;

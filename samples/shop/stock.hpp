@@ -125,7 +125,11 @@ private:
                 throw refusal(busy ? "stock_busy" : "failed", std::string("stock: ") + e.what());
             }
         };
-        co_return co_await asio::co_spawn(thread_, call(std::move(work)), asio::use_awaitable);
+        // Not to be cancelled: SQLite cannot be, and Asio (1.81) would reach for a coroutine on the
+        // other thread that may have ended.
+        co_return co_await asio::co_spawn(
+            thread_, call(std::move(work)),
+            asio::bind_cancellation_slot(asio::cancellation_slot(), asio::use_awaitable));
     }
 
     SQLite::Database db_;
