@@ -9,8 +9,6 @@
 
 #include <boost/url.hpp>
 
-#include <algorithm>
-#include <array>
 #include <atomic>
 #include <map>
 #include <sstream>
@@ -19,21 +17,17 @@
 namespace shop {
 
 /// How a request ends: its code in the answer and in `/metrics`.
-struct outcome {
-    std::string_view code;
-    http::status status;
-};
-inline constexpr std::array outcomes{
-    outcome{"sold", http::status::created},
-    outcome{"bad_request", http::status::bad_request},
-    outcome{"not_found", http::status::not_found},
-    outcome{"sold_out", http::status::conflict},
-    outcome{"busy", http::status::service_unavailable},
-    outcome{"no_ensemble", http::status::service_unavailable},
-    outcome{"lock_lost", http::status::service_unavailable},
-    outcome{"stock_busy", http::status::service_unavailable},
-    outcome{"closing", http::status::service_unavailable},
-    outcome{"failed", http::status::internal_server_error},
+inline const std::map<std::string_view, http::status> outcomes{
+    {"sold", http::status::created},
+    {"bad_request", http::status::bad_request},
+    {"not_found", http::status::not_found},
+    {"sold_out", http::status::conflict},
+    {"busy", http::status::service_unavailable},
+    {"no_ensemble", http::status::service_unavailable},
+    {"lock_lost", http::status::service_unavailable},
+    {"stock_busy", http::status::service_unavailable},
+    {"closing", http::status::service_unavailable},
+    {"failed", http::status::internal_server_error},
 };
 
 inline const char* code_of(const paddock::error_code& why) {
@@ -45,20 +39,24 @@ inline const char* code_of(const paddock::error_code& why) {
 
 /// The lines of an order; an article that stands in several is one.
 inline std::vector<line> lines_of(const std::string& body) {
+    constexpr std::int64_t most = 1'000'000;
     std::map<std::string, std::int64_t> counts;
     boost::system::error_code failed;
     const json::value parsed = json::parse(body, failed);
     if (failed) throw refusal("bad_request", "the body is no JSON: " + failed.message());
     try {
-        for (const auto& item : parsed.at("items").as_array())
-            counts[json::value_to<std::string>(item.at("article"))] +=
-                std::clamp<std::int64_t>(item.at("count").to_number<std::int64_t>(), 0, 1'000'000);
+        for (const auto& item : parsed.at("items").as_array()) {
+            const auto count = item.at("count").to_number<std::int64_t>();
+            if (count < 1 || count > most) throw std::out_of_range("count");
+            counts[json::value_to<std::string>(item.at("article"))] += count;
+        }
     } catch (const std::exception&) {
-        throw refusal("bad_request", R"(expected {"items": [{"article": "plums", "count": 1}]})");
+        throw refusal("bad_request", R"(expected {"items": [{"article": "plums", "count": 1}]},)"
+                                     " with counts from 1 to 1000000");
     }
     std::vector<line> lines;
     for (const auto& [article, count] : counts) {
-        if (article.empty() || article.size() > 60 || count < 1 || count > 1'000'000)
+        if (article.empty() || article.size() > 60 || count > most)
             throw refusal("bad_request", "article: 1 to 60 bytes, count: 1 to 1000000");
         lines.push_back({article, count, {}, 0});
     }
@@ -70,7 +68,10 @@ inline std::vector<line> lines_of(const std::string& body) {
 class api {
 public:
     api(const paddock::client& zk, stock& goods, const orders& sales)
-        : zk_(zk), goods_(goods), sales_(sales), queues_(zk, sales.articles()) {}
+        : zk_(zk), goods_(goods), sales_(sales), queues_(zk, sales.articles()) {
+        for (const auto& [code, status] : outcomes)
+            counts_[code] = 0; // no other is added later, so threads may share the map
+    }
 
     /// A handler of the server.
     asio::awaitable<answer> handle(request asked) {
@@ -95,7 +96,7 @@ private:
         std::vector<std::string> path;
         for (const auto& segment : target->segments())
             path.emplace_back(segment);
-        path.resize(std::max<std::size_t>(path.size(), 1));
+        if (path.empty()) path.emplace_back();
         const std::string& what = path.front();
         const bool posts = asked.method() == http::verb::post;
         if (what == "orders" && posts) co_return co_await place_order(asked.body());
@@ -133,7 +134,7 @@ private:
             left[one.article] = one.left;
             token[one.article] = one.token;
         }
-        ++counts_[number_of("sold")];
+        ++counts_.at("sold");
         co_return json_answer(http::status::created,
                               {{"order", sold.number}, {"left", left}, {"token", token}});
     }
@@ -157,17 +158,16 @@ private:
         std::ostringstream to;
         metrics::write_metrics(to, zk_.statistics());
         to << "# TYPE shop_answers_total counter\n";
-        for (std::size_t n = 0; n < outcomes.size(); ++n)
-            to << "shop_answers_total{code=\"" << outcomes[n].code << "\"} " << counts_[n] << '\n';
+        for (const auto& [code, count] : counts_)
+            to << "shop_answers_total{code=\"" << code << "\"} " << count << '\n';
         to << "# TYPE shop_longest_handler_cpu_seconds gauge\nshop_longest_handler_cpu_seconds "
            << seconds(std::chrono::nanoseconds(longest_handler_ns)) << '\n';
         return text_answer(http::status::ok, "text/plain; version=0.0.4", to.str());
     }
 
     answer refuse(std::string_view code, std::string_view why) {
-        const auto number = number_of(code);
-        ++counts_[number];
-        const auto status = outcomes[number].status;
+        ++counts_.at(code);
+        const auto status = outcomes.at(code);
         auto reply = json_answer(status, {{"error", code}, {"text", why}});
         if (status == http::status::service_unavailable)
             reply.head.set(http::field::retry_after, "1");
@@ -186,17 +186,11 @@ private:
         return text_answer(status, "application/json", serialize(body) + "\n");
     }
 
-    static std::size_t number_of(std::string_view code) {
-        const auto found = std::find_if(outcomes.begin(), outcomes.end(),
-                                        [&](const auto& one) { return one.code == code; });
-        return static_cast<std::size_t>(found - outcomes.begin());
-    }
-
     const paddock::client& zk_;
     stock& goods_;
     const orders& sales_;
     queues queues_;
-    std::array<std::atomic<std::uint64_t>, outcomes.size()> counts_{};
+    std::map<std::string_view, std::atomic<std::uint64_t>> counts_;
 };
 
 } // namespace shop

@@ -136,11 +136,12 @@ public:
 
     asio::awaitable<void> accept_until_stopped() {
         asio::steady_timer pause(strand_);
-        while (acceptor_.is_open()) {
+        for (;;) {
             error_code failed;
             auto socket = co_await acceptor_.async_accept(
                 asio::make_strand(io_), asio::redirect_error(asio::use_awaitable, failed));
-            if (failed) { // too many open files, above all
+            if (!acceptor_.is_open()) co_return; // and drops who came just now
+            if (failed) {                        // too many open files, above all
                 pause.expires_after(std::chrono::milliseconds(100));
                 co_await pause.async_wait(asio::use_awaitable);
                 continue;

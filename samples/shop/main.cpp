@@ -16,7 +16,6 @@
 
 namespace asio = boost::asio;
 using namespace asio::experimental::awaitable_operators;
-using namespace std::chrono_literals;
 
 namespace {
 
@@ -53,19 +52,22 @@ asio::awaitable<void> end_on_signal(asio::io_context& io, paddock::client& zk,
     asio::signal_set signals(co_await asio::this_coro::executor, SIGTERM, SIGINT);
     co_await signals.async_wait(asio::use_awaitable);
     signals.clear();
-    co_await (server.stop(8s) && zk.drain(7s, asio::use_awaitable));
+    // An order that takes longer than the drain is no reason to stay.
+    const auto patient = asio::as_tuple(asio::use_awaitable);
+    co_await (server.stop(std::chrono::seconds(8)) && zk.drain(std::chrono::seconds(7), patient));
     io.stop();
 }
 
 void serve(const std::string& listen, const std::string& servers, shop::stock& goods, int threads,
-           std::chrono::milliseconds session_timeout, const shop::orders::options& how) {
+           long session_timeout, const shop::orders::options& how) {
     rlimit files{};
     getrlimit(RLIMIT_NOFILE, &files);
     files.rlim_cur = files.rlim_max; // one for each connection
     setrlimit(RLIMIT_NOFILE, &files);
     const auto [host, port] = divide(listen, ':');
     asio::io_context io(threads);
-    paddock::client zk(io, servers, {.session_timeout = session_timeout});
+    paddock::client zk(io, servers,
+                       {.session_timeout = std::chrono::milliseconds(session_timeout)});
     const shop::orders sales(zk, goods, how);
     shop::api api(zk, goods, sales);
     shop::http_server server(io, {asio::ip::make_address(host), asio::ip::port_type(port)},
@@ -83,8 +85,9 @@ void serve(const std::string& listen, const std::string& servers, shop::stock& g
 } // namespace
 
 int main(int argc, char** argv) {
-    std::string listen = "127.0.0.1:8080", servers = "localhost:2181", stock, root = "/shop", label;
+    std::string listen = "127.0.0.1:8080", servers = "localhost:2181", stock;
     std::vector<std::string> put;
+    shop::orders::options how{.root = "/shop"};
     int threads = 1;
     long limit = 1000, packing = 0, session_timeout = 10'000;
     const CLI::AsNumberWithUnit milliseconds(
@@ -96,24 +99,23 @@ int main(int argc, char** argv) {
     app.add_option("--put", put, "ARTICLE=COUNT: fill the stock, and end");
     app.add_option("--threads", threads, "that run handlers (1)")->check(CLI::Range(1, 64));
     app.add_option("--limit", limit, "for the locks of an order (1s)")->transform(milliseconds);
-    app.add_option("--root", root, "of the locks")->capture_default_str();
-    app.add_option("--label", label, "of this process (its address)");
+    app.add_option("--root", how.root, "of the locks")->capture_default_str();
+    app.add_option("--label", how.label, "of this process (its address)");
     app.add_option("--packing", packing, "how long an order holds its locks (0s)")
         ->transform(milliseconds);
     app.add_option("--session-timeout", session_timeout, "(10s)")->transform(milliseconds);
-    bool without_locks = false;
-    app.add_flag("--without-locks", without_locks, "sells goods twice: to see what locks are for");
+    app.add_flag("--without-locks", how.without_locks, "sells goods twice: what locks are for");
     CLI11_PARSE(app, argc, argv);
+    if (how.label.empty()) how.label = listen;
+    how.limit = std::chrono::milliseconds(limit);
+    how.packing = std::chrono::milliseconds(packing);
     try {
         shop::stock goods(stock);
         for (const auto& one : put) {
             const auto [article, count] = divide(one, '=');
             goods.put(article, count);
         }
-        using ms = std::chrono::milliseconds;
-        if (put.empty())
-            serve(listen, servers, goods, threads, ms(session_timeout),
-                  {root, label.empty() ? listen : label, ms(limit), ms(packing), without_locks});
+        if (put.empty()) serve(listen, servers, goods, threads, session_timeout, how);
     } catch (const std::exception& e) {
         std::cerr << "shop: " << e.what() << '\n';
         return 1;

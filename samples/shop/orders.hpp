@@ -38,11 +38,11 @@ inline asio::awaitable<order> sell(stock& goods, std::vector<line> lines,
 class orders {
 public:
     struct options {
-        std::string root;                  ///< of the locks
-        std::string label;                 ///< of this process, for the page and for operators
-        std::chrono::milliseconds limit;   ///< for the locks of an order
-        std::chrono::milliseconds packing; ///< how long an order holds its locks
-        bool without_locks = false;        ///< sells goods twice: to see what locks are for
+        std::string root{};                  ///< of the locks
+        std::string label{};                 ///< of this process, for the page and for operators
+        std::chrono::milliseconds limit{};   ///< for the locks of an order
+        std::chrono::milliseconds packing{}; ///< how long an order holds its locks
+        bool without_locks = false;          ///< sells goods twice: to see what locks are for
     };
     orders(const paddock::client& zk, stock& goods, options how)
         : zk_(zk)

@@ -72,11 +72,11 @@ private:
         for (const auto& used : co_await articles_.keys()) {
             const auto queue = co_await articles_.contenders(used.key);
             json::array shown;
-            for (std::size_t n = 0; n < queue.size() && n < most_shown; ++n)
-                shown.push_back(as_json(queue[n]));
-            const json::object one{
-                {"article", used.key}, {"contenders", queue.size()}, {"queue", std::move(shown)}};
-            if (!queue.empty()) articles.push_back(one);
+            for (const auto& one : queue)
+                if (shown.size() < most_shown) shown.push_back(as_json(one));
+            if (queue.empty()) continue; // they have left meanwhile
+            articles.push_back(
+                {{"article", used.key}, {"contenders", queue.size()}, {"queue", std::move(shown)}});
         }
         co_return articles;
     }

@@ -1,0 +1,301 @@
+// The handlers of the sample `shop`, and its HTTP server, without an ensemble.
+
+#include "api.hpp"
+#include "http_server.hpp"
+#include "orders.hpp"
+#include "stock.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <paddock/testing.hpp>
+
+#include <boost/asio.hpp>
+#include <boost/json.hpp>
+#include <doctest/doctest.h>
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace shop;
+using namespace std::chrono_literals;
+using paddock::test::temporary_folder;
+using paddock::testing::guard_in_hand;
+
+namespace {
+
+template <typename T>
+T result_of(asio::io_context& io, asio::awaitable<T> work) {
+    auto result = asio::co_spawn(io, std::move(work), asio::use_future);
+    io.restart();
+    while (result.wait_for(0s) != std::future_status::ready)
+        io.run_one();
+    return result.get();
+}
+
+struct shelf {
+    temporary_folder folder;
+    std::string file = (folder.path() / "stock").string();
+    stock goods{file};
+    asio::io_context io;
+
+    shelf() { goods.put("plums", 5); }
+    std::int64_t left() { return result_of(io, goods.left("plums")).value(); }
+    order sell_under(guard_in_hand& hand, std::int64_t count) {
+        return result_of(io, sell(goods, {{"plums", count, {}, 0}}, {&hand.get()}, 0ms));
+    }
+    std::string token_of_order(std::int64_t number) {
+        SQLite::Database db(file);
+        SQLite::Statement orders(db, "SELECT token FROM orders WHERE id = ?");
+        orders.bind(1, number);
+        return orders.executeStep() ? orders.getColumn(0).getString() : "";
+    }
+};
+
+template <typename Call>
+std::string refused(Call call) {
+    try {
+        call();
+    } catch (const refusal& e) {
+        return e.code;
+    }
+    return "";
+}
+
+} // namespace
+
+TEST_CASE("an order is sold under its hold's token") {
+    shelf s;
+    guard_in_hand hand(s.io.get_executor(), "/shop/plums/lock-0000000000", {7, 1});
+    const auto sold = s.sell_under(hand, 2);
+    CHECK(sold.lines[0].left == 3);
+    CHECK(s.left() == 3);
+    CHECK(s.token_of_order(sold.number) == to_string(paddock::fencing_token{7, 1}));
+}
+
+TEST_CASE("what is sold out is refused, and nothing is written") {
+    shelf s;
+    guard_in_hand hand(s.io.get_executor());
+    CHECK(refused([&] { s.sell_under(hand, 6); }) == "sold_out");
+    CHECK(s.left() == 5);
+    CHECK(refused([&] {
+              result_of(s.io, sell(s.goods, {{"figs", 1, {}, 0}}, {&hand.get()}, 0ms));
+          }) == "not_found");
+}
+
+TEST_CASE(
+    "a holder that comes after a later one is refused, also between its claim and its write") {
+    shelf s;
+    guard_in_hand early(s.io.get_executor(), "/1", {7, 0}), late(s.io.get_executor(), "/2", {8, 0});
+    auto claimed =
+        result_of(s.io, s.goods.claim({{"plums", 1, to_string(early.get().fencing_token()), 0}}));
+    s.sell_under(late, 1);
+    claimed[0].left -= 1; // as it was when it was read
+    CHECK(refused([&] { result_of(s.io, s.goods.write(claimed)); }) == "lock_lost");
+    CHECK(refused([&] { s.sell_under(early, 1); }) == "lock_lost");
+    CHECK(s.left() == 4);
+}
+
+TEST_CASE("an order whose hold is lost while it is packed is not written") {
+    shelf s;
+    guard_in_hand hand(s.io.get_executor());
+    const auto work = [&] { return sell(s.goods, {{"plums", 1, {}, 0}}, {&hand.get()}, 1h); };
+    auto running = asio::co_spawn(s.io, hand.get().run(work), asio::use_future);
+    asio::steady_timer soon(s.io, 20ms);
+    soon.async_wait([&](auto) { hand.lose(paddock::errc::lease_lapsed); });
+    s.io.restart();
+    while (running.wait_for(0s) != std::future_status::ready)
+        s.io.run_one();
+    CHECK_THROWS_AS(running.get(), paddock::system_error);
+    CHECK(s.left() == 5);
+}
+
+TEST_CASE("while somebody else has the stock's file locked, orders are refused as busy") {
+    shelf s;
+    SQLite::Database other(s.file, SQLite::OPEN_READWRITE);
+    SQLite::Transaction held(other, SQLite::TransactionBehavior::IMMEDIATE);
+    guard_in_hand hand(s.io.get_executor());
+    CHECK(refused([&] { s.sell_under(hand, 1); }) == "stock_busy");
+}
+
+TEST_CASE("the body of an order: what is accepted, and what is refused") {
+    const auto lines = lines_of(
+        R"({"items": [{"article": "b", "count": 1}, {"article": "a", "count": 2}, {"article": "b", "count": 3}]})");
+    REQUIRE(lines.size() == 2);
+    CHECK(lines[0].article == "a");
+    CHECK(lines[1].count == 4);
+    for (const std::string body :
+         {"", "[]", "{}", R"({"items": []})", R"({"items": [{"article": "a"}]})",
+          R"({"items": [{"article": "", "count": 1}]})",
+          R"({"items": [{"article": "a", "count": 0}]})",
+          R"({"items": [{"article": "a", "count": -1}]})",
+          R"({"items": [{"article": "a", "count": 1.5}]})",
+          R"({"items": [{"article": "a", "count": 99999999999999999999}]})",
+          R"({"items": [{"article": "a", "count": 1000001}]})",
+          R"({"items": [{"article": 1, "count": 1}]})"})
+        CHECK_MESSAGE(refused([&] { lines_of(body); }) == "bad_request", body);
+    const std::string deep(10'000, '[');
+    CHECK(refused([&] { lines_of(deep); }) == "bad_request");
+}
+
+namespace {
+
+/// A shop whose ensemble cannot be reached.
+struct lonely_shop : shelf {
+    paddock::client zk{io, "127.0.0.1:1"};
+    orders sales{zk, goods, {"/shop", "a \"shop\"", 50ms, 0ms}};
+    shop::api api{zk, goods, sales};
+
+    http::response<http::string_body> ask(http::verb how, const std::string& target,
+                                          const std::string& body = {}) {
+        request asked(how, target, 11);
+        asked.body() = body;
+        return result_of(io, api.handle(std::move(asked))).head;
+    }
+    std::string error(http::verb how, const std::string& target, const std::string& body = {}) {
+        const auto said = ask(how, target, body);
+        return std::to_string(said.result_int()) + ' ' +
+               json::value_to<std::string>(json::parse(said.body()).at("error"));
+    }
+};
+
+} // namespace
+
+TEST_CASE("the paths, without an ensemble") {
+    lonely_shop s;
+    using enum http::verb;
+    CHECK(s.ask(get, "/stock/plums").body() == "{\"article\":\"plums\",\"left\":5}\n");
+    CHECK(s.ask(get, "/stock/pl%75ms").result() == http::status::ok);
+    CHECK(s.error(get, "/stock/figs") == "404 not_found");
+    CHECK(s.error(get, "/stock") == "404 not_found");
+    CHECK(s.error(get, "/nothing") == "404 not_found");
+    CHECK(s.error(get, "nothing") == "400 bad_request");
+    CHECK(s.error(delete_, "/orders") == "400 bad_request");
+    CHECK(s.error(post, "/orders", "no") == "400 bad_request");
+    CHECK(s.ask(get, "/health").result() == http::status::service_unavailable);
+    CHECK(json::parse(s.ask(get, "/locks").body()).at("articles").as_array().empty());
+    CHECK(s.ask(get, "/").at(http::field::content_type) == "text/html; charset=utf-8");
+    const auto busy = s.ask(post, "/orders", R"({"items": [{"article": "plums", "count": 1}]})");
+    CHECK(busy.result() == http::status::service_unavailable);
+    CHECK(busy.at(http::field::retry_after) == "1");
+    CHECK(json::parse(busy.body()).at("error") == "no_ensemble");
+    CHECK(s.left() == 5);
+    const auto metrics = s.ask(get, "/metrics").body();
+    CHECK(metrics.find("\nshop_answers_total{code=\"no_ensemble\"} 1\n") != std::string::npos);
+    CHECK(metrics.find("paddock_lock_wait_seconds_count{lock=\"/shop\",kind=\"mutex\",outcome="
+                       "\"error\"} 1\n") != std::string::npos);
+}
+
+namespace {
+
+/// A server with a handler that answers "/slow" only when it is told, and a client.
+struct http_stage {
+    asio::io_context io;
+    std::optional<asio::steady_timer> slow;
+    bool cancelled = false;
+    http_server server{io, {asio::ip::address_v4::loopback(), 0}, [this](request asked) {
+                           return handle(std::move(asked));
+                       }};
+    asio::ip::tcp::socket client{io};
+    std::string said;
+
+    http_stage() {
+        asio::co_spawn(server.get_executor(), server.accept_until_stopped(), asio::detached);
+        client.connect(server.address());
+        read();
+    }
+
+    asio::awaitable<answer> handle(request asked) {
+        if (asked.target() == "/slow") {
+            slow.emplace(co_await asio::this_coro::executor, 1h);
+            boost::system::error_code ended;
+            co_await slow->async_wait(asio::redirect_error(asio::use_awaitable, ended));
+            const auto state = co_await asio::this_coro::cancellation_state;
+            cancelled = state.cancelled() != asio::cancellation_type::none;
+        }
+        answer reply{{http::status::ok, 11, std::string(asked.target())}};
+        reply.head.prepare_payload();
+        co_return reply;
+    }
+
+    void send(const std::string& text) { asio::write(client, asio::buffer(text)); }
+    void get(const std::string& target) { send("GET " + target + " HTTP/1.1\r\nHost: a\r\n\r\n"); }
+
+    void read() {
+        client.async_read_some(asio::buffer(part_), [this](auto failed, std::size_t size) {
+            said.append(part_, size);
+            failed ? static_cast<void>(closed = true) : read();
+        });
+    }
+
+    template <typename Condition>
+    void until(Condition condition) {
+        const auto end = std::chrono::steady_clock::now() + 30s;
+        while (!condition() && std::chrono::steady_clock::now() < end)
+            io.run_one_for(100ms);
+        REQUIRE(condition());
+    }
+    bool heard(const std::string& text) const { return said.find(text) != std::string::npos; }
+
+    bool closed = false;
+
+private:
+    char part_[4096];
+};
+
+} // namespace
+
+TEST_CASE("a client that hangs up cancels its request") {
+    http_stage s;
+    s.get("/slow");
+    s.until([&] { return s.slow.has_value(); });
+    s.client.shutdown(asio::ip::tcp::socket::shutdown_send);
+    s.until([&] { return s.closed; });
+    CHECK(s.cancelled);
+    CHECK(s.said.empty());
+}
+
+TEST_CASE("requests that come early are answered in order") {
+    http_stage s;
+    s.get("/slow");
+    s.get("/second");
+    s.get("/third");
+    s.until([&] { return s.slow.has_value(); });
+    s.slow->cancel();
+    s.until([&] { return s.heard("/third"); });
+    CHECK_FALSE(s.cancelled);
+    CHECK(s.said.find("/slow") < s.said.find("/second"));
+    CHECK(s.said.find("/second") < s.said.find("/third"));
+}
+
+TEST_CASE("a body that is too large, and what is no HTTP, is refused") {
+    http_stage big;
+    big.send("POST /orders HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\nabc");
+    big.until([&] { return big.closed; });
+    CHECK(big.heard("413 Payload Too Large"));
+    http_stage wrong;
+    wrong.send("nonsense\r\n\r\n");
+    wrong.until([&] { return wrong.closed; });
+    CHECK(wrong.heard("400 Bad Request"));
+}
+
+TEST_CASE("a server that stops answers what it is at, and closes the rest") {
+    http_stage s;
+    asio::ip::tcp::socket idle(s.io);
+    idle.connect(s.server.address());
+    char nothing = 0;
+    bool idle_closed = false;
+    idle.async_read_some(asio::buffer(&nothing, 1), [&](auto, auto) { idle_closed = true; });
+    s.get("/slow");
+    s.until([&] { return s.slow.has_value(); });
+    auto stopped = asio::co_spawn(s.server.get_executor(), s.server.stop(100s), asio::use_future);
+    s.until([&] { return idle_closed; });
+    CHECK(stopped.wait_for(0s) != std::future_status::ready);
+    s.slow->cancel();
+    s.until([&] { return stopped.wait_for(0s) == std::future_status::ready; });
+    s.until([&] { return s.closed; });
+    CHECK(s.heard("\r\n\r\n/slow"));
+    CHECK(s.heard("Connection: close"));
+}
