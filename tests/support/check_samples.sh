@@ -206,3 +206,29 @@ if [ -x "$programs/fencing" ]; then
   expect '^the first holder, after its pause: valid 0$' 1 "$said"
   expect '^the first holder: refused$' 1 "$said"
 fi
+
+# Without CLI11 and SQLiteCpp it is not built; configured for tests it must be.
+if [ -x "$programs/shop/shop" ]; then
+  lines=$(cat "$root"/samples/shop/*.hpp "$root"/samples/shop/*.cpp | grep -cvE '^ *(//.*)?$')
+  [ "$lines" -le 700 ] || fail "the shop has $lines lines of code: more than 700"
+  PADDOCK_SERVERS=$server_address PADDOCK_PROGRAMS=$programs sh "$root/samples/demo.sh" --shop >"$folder/shops" &
+  shops=$!
+  tries=0
+  until grep -q 'Ctrl-C ends both' "$folder/shops" || [ "$tries" -eq 300 ]; do
+    tries=$((tries + 1))
+    sleep 0.1
+  done
+  page=$(sed -n 's/.* who waits: \([^ ]*\) .*/\1/p' "$folder/shops")
+  python3 - "$page" <<'END' || fail "the demo of the shop shows no holder: $(cat "$folder/shops")"
+import json, sys, time, urllib.request
+for _ in range(300):
+    seen = json.load(urllib.request.urlopen(sys.argv[1] + "locks"))
+    if any(one["holds"] for article in seen["articles"] for one in article["queue"]):
+        sys.exit(0)
+    time.sleep(0.1)
+sys.exit(1)
+END
+  kill "$shops"
+  wait "$shops" && fail "the demo of the shop ended by itself"
+  [ $? -eq 143 ] || fail "the demo of the shop ended with status $?"
+fi

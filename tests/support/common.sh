@@ -11,7 +11,8 @@ build_packages="g++:g++ meson:meson ninja-build:ninja pkg-config:pkg-config pyth
 server_packages="default-jre-headless:java libzookeeper-java libservlet-api-java libslf4j-java"
 # redis-tools has the server, too, and starts none.
 redis_packages="redis-tools:redis-check-rdb"
-test_packages="doctest-dev libsqlite3-dev libsqlitecpp-dev libcli11-dev libspdlog-dev patch:patch clang-format-14:clang-format-14 libzookeeper-mt2"
+shop_packages="libcli11-dev libsqlite3-dev libsqlitecpp-dev"
+test_packages="$shop_packages doctest-dev libspdlog-dev patch:patch clang-format-14:clang-format-14 libzookeeper-mt2"
 tidy_packages="clang-tidy-14:clang-tidy-14"
 # Only builds without sanitizers check the installation.
 install_packages="cmake:cmake debhelper:dh"
