@@ -6,7 +6,6 @@
 #include <paddock/paddock.hpp>
 
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/experimental/awaitable_operators.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/uuid/name_generator_sha1.hpp>
 
@@ -15,7 +14,6 @@
 #include <sstream>
 
 namespace asio = boost::asio;
-using namespace asio::experimental::awaitable_operators;
 
 /// Rendezvous hashing: a new ensemble takes keys from all others, which exchange none.
 std::string place_of(const std::string& key, const std::string& list) {
@@ -54,7 +52,7 @@ struct many_ensembles {
             if (again.version != found.stat.version) continue; // perhaps nobody waits for us
             used = std::make_shared<paddock::guard>(std::move(shared));
             lists = found.data;
-            co_await (changed.event() || used->lost());
+            co_await paddock::first_of(changed.event(), used->lost());
             if (!used->valid()) used.reset(); // back to the present stage
         }
     }
@@ -107,7 +105,7 @@ asio::awaitable<void> demo(std::string first, std::string second) {
             co_await locks.try_with("apples", std::chrono::minutes(1), sell);
         }
     };
-    co_await (locks.follow() || shop());
+    co_await paddock::first_of(locks.follow(), shop());
 }
 
 int main(int argc, char** argv) {
