@@ -76,6 +76,7 @@ make_compiler() {
 before=
 for word; do
   case \$before\$word in
+    -o*lib/libpaddock-json.a.p/*.o) exec cp "$build/lib/libpaddock-json.a.p/\${word##*/}" "\$word" ;;
     -o*lib/libpaddock.*.p/*.o) exec cp "$build/$objects/\${word##*/}" "\$word" ;;
   esac
   before=\$word
