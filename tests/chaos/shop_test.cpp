@@ -43,8 +43,10 @@ namespace {
 constexpr int customers = 2000;
 constexpr int articles = 20;
 constexpr int in_stock = 100'000; // of each
-constexpr auto limit = 3s;        // for the locks of an order
-constexpr auto slack = 2s;        // beyond it
+constexpr auto limit = 5s;        // for the locks of an order
+// Beyond it less than 2 s; twice that for a slow machine, all of whose processors these customers
+// use.
+constexpr auto slack = 4s;
 
 double in_seconds(steady::duration time) { return std::chrono::duration<double>(time).count(); }
 
@@ -144,13 +146,15 @@ asio::awaitable<void> customer(book& all, const std::vector<asio::ip::tcp::endpo
     std::mt19937 dice(seed);
     const auto roll = [&](int sides) { return std::uniform_int_distribution(0, sides - 1)(dice); };
     asio::steady_timer pause(co_await asio::this_coro::executor);
+    pause.expires_after(std::chrono::milliseconds(roll(1000))); // they do not come all at once
+    co_await pause.async_wait(asio::use_awaitable);
     while (steady::now() < all.end) {
         std::map<std::string, int> items;
         for (int n = roll(10) == 0 ? 3 : 1; n > 0; --n)
             items["article " + std::to_string(roll(articles))] = 1 + roll(2);
         const auto& shop = shops[static_cast<std::size_t>(roll(static_cast<int>(shops.size())))];
         std::optional<steady::duration> patience;
-        if (roll(10) < 3) patience = std::chrono::milliseconds(1 + roll(3000));
+        if (roll(10) < 3) patience = std::chrono::milliseconds(1 + roll(5000));
         const auto begin = steady::now();
         const auto request = order_of(items);
         const auto answer = co_await ask(shop, request, patience);
@@ -168,10 +172,8 @@ asio::awaitable<void> customer(book& all, const std::vector<asio::ip::tcp::endpo
                 all.sold.push_back({said.at("order").as_int64(), std::string(article),
                                     std::string(token.as_string()), items.at(article)});
         }
-        if (!answer) { // nobody is there: not more often than a person would
-            pause.expires_after(std::chrono::milliseconds(100 + roll(200)));
-            co_await pause.async_wait(asio::use_awaitable);
-        }
+        pause.expires_after(std::chrono::milliseconds(100 + roll(900))); // as a person would
+        co_await pause.async_wait(asio::use_awaitable);
     }
     --all.still_ordering;
 }
