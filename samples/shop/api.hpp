@@ -100,7 +100,7 @@ private:
         const std::string& what = path.front();
         const bool posts = asked.method() == http::verb::post;
         if (what == "orders" && posts) co_return co_await place_order(asked.body());
-        if (posts || asked.method() != http::verb::get)
+        if (asked.method() != http::verb::get && asked.method() != http::verb::head)
             throw refusal("bad_request", "only orders are posted, and the rest is read");
         if (what == "stock" && path.size() == 2) {
             const auto left = co_await goods_.left(path.back());

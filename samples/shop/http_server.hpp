@@ -53,8 +53,11 @@ public:
             stream_.expires_never(); // a handler has limits of its own
             is_handling_ = true;
             const bool keep_alive = parser.get().keep_alive();
+            const bool only_head = parser.get().method() == http::verb::head;
             auto first = co_await paddock::first_of(handle_(parser.release()), until_hung_up());
             answer& reply = std::get<0>(first);
+            if (only_head) reply.head.body().clear(); // its length stays that of the body
+            if (only_head) reply.more = nullptr;
             open = keep_alive && !reply.more && !stopping_;
             reply.head.keep_alive(open);
             co_await write(reply.head);

@@ -270,6 +270,15 @@ TEST_CASE("requests that come early are answered in order") {
     CHECK(s.said.find("/second") < s.said.find("/third"));
 }
 
+TEST_CASE("the answer to HEAD has the length of the body, and none") {
+    http_stage s;
+    s.send("HEAD /first HTTP/1.1\r\nHost: a\r\n\r\n");
+    s.get("/second");
+    s.until([&] { return s.heard("\r\n\r\n/second"); });
+    CHECK(s.heard("Content-Length: 6"));
+    CHECK_FALSE(s.heard("/first"));
+}
+
 TEST_CASE("a body that is too large, and what is no HTTP, is refused") {
     http_stage big;
     big.send("POST /orders HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\nabc");
