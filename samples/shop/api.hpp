@@ -120,8 +120,13 @@ private:
         }
         if (what == "metrics") co_return metrics();
         if (what == "events") co_return events();
-        if (what == "")
-            co_return text_answer(http::status::ok, "text/html; charset=utf-8", page_html);
+        if (what == "") {
+            auto page = text_answer(http::status::ok, "text/html; charset=utf-8", page_html);
+            page.head.set("Content-Security-Policy",
+                          "default-src 'self'; img-src data:; form-action 'none'; "
+                          "base-uri 'none'; frame-ancestors 'none'");
+            co_return page;
+        }
         if (what == "page.css") co_return text_answer(http::status::ok, "text/css", page_css);
         if (what == "page.js") co_return text_answer(http::status::ok, "text/javascript", page_js);
         throw refusal("not_found", "there is no such path");
