@@ -114,9 +114,9 @@ patience=1
 wrapper=
 compiler_package=
 [ "$compiler" = g++ ] || compiler_package=clang-14:clang++-14
-[ -z "$sanitizer" ] || interop_packages='' install_packages=''
+[ -z "$sanitizer" ] || interop_packages='' install_packages='' browser_packages=''
 
-packages="$server_packages $redis_packages $test_packages $install_packages $interop_packages"
+packages="$server_packages $redis_packages $test_packages $install_packages $interop_packages $browser_packages"
 [ -z "$tidy" ] || packages=$tidy_packages
 # shellcheck disable=SC2086
 need_packages $build_packages $compiler_package $packages || exit 1

@@ -18,6 +18,8 @@ tidy_packages="clang-tidy-14:clang-tidy-14"
 install_packages="cmake:cmake debhelper:dh"
 # The peers of tests/interop; only in builds without sanitizers.
 interop_packages="default-jdk-headless:javac libcurator-recipes-java python3-kazoo python3-redis"
+# For the page of the sample shop, 131 MB to download; only in builds without sanitizers.
+browser_packages="chromium:chromium chromium-driver:chromedriver"
 
 is_installed() { # package[:command]
   case $1 in
