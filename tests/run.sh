@@ -115,6 +115,7 @@ wrapper=
 compiler_package=
 [ "$compiler" = g++ ] || compiler_package=clang-14:clang++-14
 [ -z "$sanitizer" ] || interop_packages='' install_packages='' browser_packages=''
+[ -z "$quick" ] || browser_packages=''
 
 packages="$server_packages $redis_packages $test_packages $install_packages $interop_packages $browser_packages"
 [ -z "$tidy" ] || packages=$tidy_packages

@@ -122,9 +122,7 @@ private:
         if (what == "events") co_return events();
         if (what == "") {
             auto page = text_answer(http::status::ok, "text/html; charset=utf-8", page_html);
-            page.head.set("Content-Security-Policy",
-                          "default-src 'self'; img-src data:; form-action 'none'; "
-                          "base-uri 'none'; frame-ancestors 'none'");
+            page.head.set("Content-Security-Policy", page_policy);
             co_return page;
         }
         if (what == "page.css") co_return text_answer(http::status::ok, "text/css", page_css);
