@@ -41,6 +41,7 @@ inline void write(std::ostream& to, const std::string& name, const std::string& 
 
 inline void write_metrics(std::ostream& to, const paddock::client_statistics& all) {
     using paddock::wait_outcome;
+    to.precision(15); // sums grow, and are to move by milliseconds
     to << "# TYPE paddock_lock_wait_seconds histogram\n";
     for (const auto& one : all.locks)
         for (const auto how : {wait_outcome::granted, wait_outcome::busy, wait_outcome::timeout,

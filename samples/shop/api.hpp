@@ -9,6 +9,7 @@
 
 #include <boost/url.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <sstream>
@@ -38,30 +39,27 @@ inline const char* code_of(const paddock::error_code& why) {
 }
 
 /// The lines of an order; an article that stands in several is one.
-inline std::vector<line> lines_of(const std::string& body) {
+inline std::vector<line> lines_of(const std::string& body) try {
     constexpr std::int64_t most = 1'000'000;
     std::map<std::string, std::int64_t> counts;
-    boost::system::error_code failed;
-    const json::value parsed = json::parse(body, failed);
-    if (failed) throw refusal("bad_request", "the body is no JSON: " + failed.message());
-    try {
-        for (const auto& item : parsed.at("items").as_array()) {
-            const auto count = item.at("count").to_number<std::int64_t>();
-            if (count < 1 || count > most) throw std::out_of_range("count");
-            counts[json::value_to<std::string>(item.at("article"))] += count;
-        }
-    } catch (const std::exception&) {
-        throw refusal("bad_request", R"(expected {"items": [{"article": "plums", "count": 1}]},)"
-                                     " with counts from 1 to 1000000");
+    for (const auto& item : json::parse(body).at("items").as_array()) {
+        const auto count = item.at("count").to_number<std::int64_t>();
+        if (count < 1 || count > most) throw std::out_of_range("count");
+        counts[json::value_to<std::string>(item.at("article"))] += count;
     }
     std::vector<line> lines;
     for (const auto& [article, count] : counts) {
-        if (article.empty() || article.size() > 60 || count > most)
-            throw refusal("bad_request", "article: 1 to 60 bytes, count: 1 to 1000000");
+        const auto is_control = [](unsigned char c) { return c < ' '; };
+        if (article.empty() || article.size() > 60 || count > most || lines.size() == 20 ||
+            std::any_of(article.begin(), article.end(), is_control))
+            throw std::out_of_range("article");
         lines.push_back({article, count, {}, 0});
     }
-    if (lines.empty() || lines.size() > 20) throw refusal("bad_request", "items: 1 to 20 articles");
+    if (lines.empty()) throw std::out_of_range("items");
     return lines;
+} catch (const std::exception&) {
+    throw refusal("bad_request", R"(expected {"items": [{"article": "plums", "count": 1}]}, with 1)"
+                                 " to 20 articles of 1 to 60 bytes, and counts from 1 to 1000000");
 }
 
 /// Any thread may call its coroutines.
@@ -80,6 +78,7 @@ public:
         } catch (const refusal& e) {
             co_return refuse(e.code, e.what());
         } catch (const paddock::system_error& e) {
+            if (e.code() == asio::error::operation_aborted) throw; // nobody hears the answer
             co_return refuse(code_of(e.code()), e.what());
         } catch (const std::exception& e) {
             co_return refuse("failed", e.what());
@@ -99,18 +98,19 @@ private:
         if (path.empty()) path.emplace_back();
         const std::string& what = path.front();
         const bool posts = asked.method() == http::verb::post;
-        if (what == "orders" && posts) co_return co_await place_order(asked.body());
+        if (what == "orders" && path.size() == 1 && posts)
+            co_return co_await place_order(asked.body());
         if (asked.method() != http::verb::get && asked.method() != http::verb::head)
             throw refusal("bad_request", "only orders are posted, and the rest is read");
         if (what == "stock" && path.size() == 2) {
             const auto left = co_await goods_.left(path.back());
-            if (!left) throw refusal("not_found", "there is no article " + path.back());
+            if (!left) throw refusal("not_found", "there is no such article");
             co_return json_answer(http::status::ok, {{"article", path.back()}, {"left", *left}});
         }
         if (path.size() > 1) throw refusal("not_found", "there is no such path");
         if (what == "locks") {
-            const auto seen = co_await queues_.look();
-            co_return json_answer(http::status::ok, seen);
+            auto seen = co_await queues_.look();
+            co_return text_answer(http::status::ok, "application/json", std::move(seen));
         }
         if (what == "health") {
             const auto seen = as_json(zk_);
@@ -120,11 +120,8 @@ private:
         }
         if (what == "metrics") co_return metrics();
         if (what == "events") co_return events();
-        if (what == "") {
-            auto page = text_answer(http::status::ok, "text/html; charset=utf-8", page_html);
-            page.head.set("Content-Security-Policy", page_policy);
-            co_return page;
-        }
+        if (what == "")
+            co_return text_answer(http::status::ok, "text/html; charset=utf-8", page_html);
         if (what == "page.css") co_return text_answer(http::status::ok, "text/css", page_css);
         if (what == "page.js") co_return text_answer(http::status::ok, "text/javascript", page_js);
         throw refusal("not_found", "there is no such path");
@@ -152,7 +149,7 @@ private:
             co_await tick.async_wait(asio::use_awaitable);
             at = std::chrono::steady_clock::now() + std::chrono::seconds(1);
             const auto seen = co_await queues_.look();
-            co_return "data: " + serialize(seen) + "\n\n";
+            co_return "data: " + seen + "\n";
         };
         return reply;
     }
@@ -181,6 +178,7 @@ private:
         answer reply{{status, 11, std::move(body)}};
         reply.head.set(http::field::content_type, type);
         reply.head.set(http::field::cache_control, "no-store");
+        reply.head.set("Content-Security-Policy", page_policy);
         reply.head.prepare_payload();
         return reply;
     }

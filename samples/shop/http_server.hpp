@@ -19,9 +19,9 @@
 namespace shop {
 
 namespace asio = boost::asio;
-namespace beast = boost::beast;
-namespace http = beast::http;
+namespace http = boost::beast::http;
 using boost::system::error_code;
+using boost::system::system_error;
 using request = http::request<http::string_body>;
 
 struct answer {
@@ -57,12 +57,11 @@ public:
             auto first = co_await paddock::first_of(handle_(parser.release()), until_hung_up());
             answer& reply = std::get<0>(first);
             if (only_head) reply.head.body().clear(); // its length stays that of the body
-            if (only_head) reply.more = nullptr;
             open = keep_alive && !reply.more && !stopping_;
             reply.head.keep_alive(open);
             co_await write(reply.head);
             is_handling_ = false;
-            while (reply.more && !stopping_) {
+            while (reply.more && !only_head && !stopping_) {
                 const std::string part = co_await reply.more();
                 stream_.expires_after(write_limit);
                 co_await asio::async_write(stream_, asio::buffer(part), asio::use_awaitable);
@@ -105,19 +104,19 @@ private:
         }
     }
 
-    /// Throws when the client has closed its side. What it sends ahead is kept for later.
+    /// Throws when the client has closed its side, or sends far too much ahead, behind which it
+    /// could not be seen. What it sends ahead is kept for later.
     asio::awaitable<void> until_hung_up() {
         while (buffer_.size() < most_ahead) {
             const auto room = buffer_.prepare(2048);
             buffer_.commit(co_await stream_.async_read_some(room, asio::use_awaitable));
         }
-        asio::steady_timer never(get_executor(), asio::steady_timer::time_point::max());
-        co_await never.async_wait(asio::use_awaitable);
+        throw system_error(http::error::buffer_overflow);
     }
 
-    beast::tcp_stream stream_;
+    boost::beast::tcp_stream stream_;
     const handler& handle_;
-    beast::flat_buffer buffer_;
+    boost::beast::flat_buffer buffer_{64 * 1024}; // at most
     bool is_handling_ = false;
     bool stopping_ = false;
 };
@@ -127,8 +126,10 @@ class http_server {
 public:
     using executor_type = asio::strand<asio::io_context::executor_type>;
 
-    http_server(asio::io_context& io, const asio::ip::tcp::endpoint& at, handler handle)
+    http_server(asio::io_context& io, const asio::ip::tcp::endpoint& at, std::size_t most,
+                handler handle)
         : io_(io)
+        , most_(most)
         , strand_(asio::make_strand(io))
         , acceptor_(strand_, at)
         , handle_(std::move(handle))
@@ -143,8 +144,8 @@ public:
             error_code failed;
             auto socket = co_await acceptor_.async_accept(
                 asio::make_strand(io_), asio::redirect_error(asio::use_awaitable, failed));
-            if (!acceptor_.is_open()) co_return; // and drops who came just now
-            if (failed) {                        // too many open files, above all
+            if (!acceptor_.is_open()) co_return;          // and drops who came just now
+            if (failed || connections_.size() >= most_) { // too many; and drops who came
                 pause.expires_after(std::chrono::milliseconds(100));
                 co_await pause.async_wait(asio::use_awaitable);
                 continue;
@@ -173,6 +174,7 @@ public:
 
 private:
     asio::io_context& io_;
+    const std::size_t most_; ///< connections, so that files are left for everything else
     executor_type strand_;
     asio::ip::tcp::acceptor acceptor_;
     const handler handle_;

@@ -20,12 +20,13 @@ using namespace asio::experimental::awaitable_operators;
 namespace {
 
 /// Divides `NAME<separator>NUMBER`.
-std::pair<std::string, long> divide(const std::string& text, char separator) {
+std::pair<std::string, long> divide(const std::string& text, char separator, long most) {
     const auto place = text.rfind(separator);
     long number = -1;
     const auto* const end = text.data() + text.size();
     if (place == std::string::npos || place == 0 ||
-        std::from_chars(text.data() + place + 1, end, number).ptr != end || number < 0)
+        std::from_chars(text.data() + place + 1, end, number).ptr != end || number < 0 ||
+        number > most)
         throw std::invalid_argument(text + ": expected a name, " + separator + " and a number");
     return {text.substr(0, place), number};
 }
@@ -40,16 +41,14 @@ std::int64_t cpu_time() {
 void run(asio::io_context& io, std::atomic<std::int64_t>& longest) {
     for (auto begin = cpu_time(); io.run_one() > 0; begin = cpu_time()) {
         const auto took = cpu_time() - begin;
-        auto known = longest.load();
-        while (took > known && !longest.compare_exchange_weak(known, took)) {
-        }
+        if (took > longest) longest = took; // of two at once one is enough
     }
 }
 
-/// On the first SIGTERM or SIGINT; a second one ends the process at once.
+/// On the first SIGTERM, SIGINT or SIGHUP; a second one ends the process at once.
 asio::awaitable<void> end_on_signal(asio::io_context& io, paddock::client& zk,
                                     shop::http_server& server) {
-    asio::signal_set signals(co_await asio::this_coro::executor, SIGTERM, SIGINT);
+    asio::signal_set signals(co_await asio::this_coro::executor, SIGTERM, SIGINT, SIGHUP);
     co_await signals.async_wait(asio::use_awaitable);
     signals.clear();
     // An order that takes longer than the drain is no reason to stay.
@@ -58,19 +57,22 @@ asio::awaitable<void> end_on_signal(asio::io_context& io, paddock::client& zk,
     io.stop();
 }
 
-void serve(const std::string& listen, const std::string& servers, shop::stock& goods, int threads,
-           long session_timeout, const shop::orders::options& how) {
+void serve(const std::string& listen, const std::string& servers, const std::string& file,
+           int threads, long session_timeout, const shop::orders::options& how) {
     rlimit files{};
     getrlimit(RLIMIT_NOFILE, &files);
-    files.rlim_cur = files.rlim_max; // one for each connection
+    files.rlim_cur = files.rlim_max;
     setrlimit(RLIMIT_NOFILE, &files);
-    const auto [host, port] = divide(listen, ':');
-    asio::io_context io(threads);
+    const auto most_connections = files.rlim_cur - files.rlim_cur / 8;
+    const auto [host, port] = divide(listen, ':', 65535);
+    asio::io_context io(threads); // lives longer than the stock's thread, which continues in it
+    shop::stock goods(file);
     paddock::client zk(io, servers,
                        {.session_timeout = std::chrono::milliseconds(session_timeout)});
     const shop::orders sales(zk, goods, how);
     shop::api api(zk, goods, sales);
     shop::http_server server(io, {asio::ip::make_address(host), asio::ip::port_type(port)},
+                             most_connections,
                              [&](shop::request asked) { return api.handle(std::move(asked)); });
     std::cout << "http://" << server.address() << "/" << std::endl;
     asio::co_spawn(io, zk.connect(), asio::detached);
@@ -98,24 +100,25 @@ int main(int argc, char** argv) {
     app.add_option("--stock", stock, "the SQLite file of the goods and orders")->required();
     app.add_option("--put", put, "ARTICLE=COUNT: fill the stock, and end");
     app.add_option("--threads", threads, "that run handlers (1)")->check(CLI::Range(1, 64));
-    app.add_option("--limit", limit, "for the locks of an order (1s)")->transform(milliseconds);
     app.add_option("--root", how.root, "of the locks")->capture_default_str();
     app.add_option("--label", how.label, "of this process (its address)");
-    app.add_option("--packing", packing, "how long an order holds its locks (0s)")
-        ->transform(milliseconds);
-    app.add_option("--session-timeout", session_timeout, "(10s)")->transform(milliseconds);
+    const auto time = [&](const char* name, long& into, const char* what) {
+        app.add_option(name, into, what)->transform(milliseconds)->check(CLI::NonNegativeNumber);
+    };
+    time("--limit", limit, "for the locks of an order (1s)");
+    time("--packing", packing, "how long an order holds its locks (0s)");
+    time("--session-timeout", session_timeout, "of ZooKeeper's session (10s)");
     app.add_flag("--without-locks", how.without_locks, "sells goods twice: what locks are for");
     CLI11_PARSE(app, argc, argv);
     if (how.label.empty()) how.label = listen;
     how.limit = std::chrono::milliseconds(limit);
     how.packing = std::chrono::milliseconds(packing);
     try {
-        shop::stock goods(stock);
+        if (put.empty()) serve(listen, servers, stock, threads, session_timeout, how);
         for (const auto& one : put) {
-            const auto [article, count] = divide(one, '=');
-            goods.put(article, count);
+            const auto [article, count] = divide(one, '=', 1'000'000'000);
+            shop::stock(stock).put(article, count);
         }
-        if (put.empty()) serve(listen, servers, goods, threads, session_timeout, how);
     } catch (const std::exception& e) {
         std::cerr << "shop: " << e.what() << '\n';
         return 1;

@@ -14,12 +14,9 @@ struct order {
     std::vector<line> lines; ///< with what is left now, and the tokens
 };
 
-/// Sells under the locks of the lines, in the same order: claims, reads, packs, then writes.
+/// Sells under the locks whose tokens the lines have: claims, reads, packs, then writes.
 inline asio::awaitable<order> sell(stock& goods, std::vector<line> lines,
-                                   std::vector<const paddock::guard*> holds,
                                    std::chrono::milliseconds packing) {
-    for (std::size_t n = 0; n < holds.size(); ++n)
-        lines[n].token = to_string(holds[n]->fencing_token());
     order sold;
     sold.lines = co_await goods.claim(std::move(lines));
     for (auto& one : sold.lines) {
@@ -54,38 +51,33 @@ public:
     /// Waits for the locks of all articles, and sells. Throws refusals, and what paddock throws;
     /// when it is cancelled, it leaves the queues.
     asio::awaitable<order> place(std::vector<line> lines) const {
-        if (how_.without_locks) return sell(goods_, std::move(lines), {}, how_.packing);
-        return place_under_locks(std::move(lines));
+        if (how_.without_locks) return sell(goods_, std::move(lines), how_.packing);
+        return lines.size() == 1 ? under_one_lock(std::move(lines))
+                                 : under_several(std::move(lines));
     }
 
     const paddock::lock_family& articles() const { return articles_; }
 
 private:
-    asio::awaitable<order> place_under_locks(std::vector<line> lines) const {
-        auto selling = lines.size() == 1 ? one(lines) : several(lines);
-        auto sold = co_await std::move(selling);
-        if (!sold) throw refusal("busy", "others are ordering the same");
-        co_return std::move(*sold);
+    /// The answer does not wait until the locks are free again: their guards release them.
+    asio::awaitable<order> under_one_lock(std::vector<line> lines) const {
+        const auto hold = co_await articles_.try_lock_for(lines.front().article, how_.limit);
+        if (!hold) throw refusal("busy", "others are ordering the same");
+        lines.front().token = to_string(hold.fencing_token());
+        const auto work = [&] { return sell(goods_, lines, how_.packing); };
+        co_return co_await hold.run(work);
     }
 
-    asio::awaitable<std::optional<order>> one(const std::vector<line>& lines) const {
-        const auto work = [&](paddock::guard& hold) -> asio::awaitable<order> {
-            return sell(goods_, lines, {&hold}, how_.packing);
-        };
-        co_return co_await articles_.try_with_for(lines.front().article, how_.limit, work);
-    }
-
-    asio::awaitable<std::optional<order>> several(const std::vector<line>& lines) const {
+    asio::awaitable<order> under_several(std::vector<line> lines) const {
         std::vector<paddock::mutex> locks;
         for (const auto& one : lines)
             locks.emplace_back(zk_, articles_.path_of(one.article), locking_);
-        const auto work = [&](paddock::guard_set& all) -> asio::awaitable<order> {
-            std::vector<const paddock::guard*> holds;
-            for (std::size_t n = 0; n < all.size(); ++n)
-                holds.push_back(&all[n]);
-            return sell(goods_, lines, std::move(holds), how_.packing);
-        };
-        co_return co_await paddock::try_with_all_for(locks, how_.limit, work);
+        const auto all = co_await paddock::try_lock_all_for(locks, how_.limit);
+        if (!all) throw refusal("busy", "others are ordering one of these");
+        for (std::size_t n = 0; n < all.size(); ++n)
+            lines[n].token = to_string(all[n].fencing_token());
+        const auto work = [&] { return sell(goods_, lines, how_.packing); };
+        co_return co_await all.run(work);
     }
 
     const paddock::client& zk_;

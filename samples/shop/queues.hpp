@@ -8,7 +8,7 @@
 
 #include <chrono>
 #include <mutex>
-#include <optional>
+#include <string>
 #include <utility>
 
 namespace shop {
@@ -43,38 +43,43 @@ public:
 
     /// `{"now": …, "client": …, "articles": […]}`; the articles as seen last, if the ensemble is
     /// away or somebody else is looking.
-    asio::awaitable<json::object> look() {
-        if (begin_reading()) {
-            asio::steady_timer limit(co_await asio::this_coro::executor, std::chrono::seconds(2));
-            std::optional<json::array> now;
-            try {
-                auto first =
-                    co_await paddock::first_of(read(), limit.async_wait(asio::use_awaitable));
-                if (first.index() == 0) now = std::move(std::get<0>(first));
-            } catch (const std::exception&) { // the ensemble is away, or whoever asked
-            }
-            const std::lock_guard held(mutex_);
-            if (now) seen_ = std::move(*now);
-            reading_ = false;
-            next_ = std::chrono::steady_clock::now() + std::chrono::seconds(1);
-        }
+    asio::awaitable<std::string> look() {
+        if (begin_reading())
+            co_await asio::co_spawn( // also for others, so it goes on when whoever asked hangs up
+                co_await asio::this_coro::executor, read_in_time(),
+                asio::bind_cancellation_slot(asio::cancellation_slot(), asio::use_awaitable));
         const auto now = std::chrono::system_clock::now().time_since_epoch();
-        json::object all{{"now", seconds(now)}, {"client", as_json(zk_)}};
+        auto text = serialize(json::object{{"now", seconds(now)}, {"client", as_json(zk_)}});
         const std::lock_guard held(mutex_);
-        all["articles"] = seen_;
-        co_return all;
+        text.replace(text.size() - 1, 1, ",\"articles\":" + seen_ + "}\n");
+        co_return text;
     }
 
 private:
+    asio::awaitable<void> read_in_time() {
+        asio::steady_timer limit(co_await asio::this_coro::executor, std::chrono::seconds(2));
+        std::string now;
+        try {
+            auto first = co_await paddock::first_of(read(), limit.async_wait(asio::use_awaitable));
+            if (first.index() == 0) now = serialize(std::get<0>(first));
+        } catch (const std::exception&) { // the ensemble is away
+        }
+        const std::lock_guard held(mutex_);
+        if (!now.empty()) seen_ = std::move(now);
+        reading_ = false;
+        next_ = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+    }
+
     asio::awaitable<json::array> read() const {
-        constexpr std::size_t most_shown = 50; // of the contenders for one article
+        constexpr std::size_t most = 50; // articles, and contenders for each
         json::array articles;
         for (const auto& used : co_await articles_.keys()) {
             const auto queue = co_await articles_.contenders(used.key);
+            if (queue.empty()) continue; // they have left meanwhile
+            if (articles.size() == most) break;
             json::array shown;
             for (const auto& one : queue)
-                if (shown.size() < most_shown) shown.push_back(as_json(one));
-            if (queue.empty()) continue; // they have left meanwhile
+                if (shown.size() < most) shown.push_back(as_json(one));
             articles.push_back(
                 {{"article", used.key}, {"contenders", queue.size()}, {"queue", std::move(shown)}});
         }
@@ -91,7 +96,7 @@ private:
     const paddock::client& zk_;
     const paddock::lock_family& articles_;
     std::mutex mutex_; ///< of the rest
-    json::array seen_;
+    std::string seen_ = "[]";
     bool reading_ = false;
     std::chrono::steady_clock::time_point next_{};
 };

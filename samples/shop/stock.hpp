@@ -5,6 +5,7 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <SQLiteCpp/VariadicBind.h>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <sqlite3.h>
@@ -35,7 +36,7 @@ struct refusal : std::runtime_error {
 class stock {
 public:
     explicit stock(const std::string& file)
-        : db_(file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, 250 /* ms, if it is locked */) {
+        : db_(file, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, 100 /* ms, if it is locked */) {
         db_.exec(
             "PRAGMA journal_mode = WAL;"
             "CREATE TABLE IF NOT EXISTS stock (article TEXT PRIMARY KEY, left INTEGER NOT NULL,"
@@ -44,9 +45,10 @@ public:
             " token TEXT, PRIMARY KEY (id, article))");
     }
 
-    void put(const std::string& article, std::int64_t count) { // blocks
+    /// Blocks. Who has claimed the article has to begin again.
+    void put(const std::string& article, std::int64_t count) {
         change("INSERT INTO stock (article, left) VALUES (?1, ?2)"
-               " ON CONFLICT (article) DO UPDATE SET left = ?2",
+               " ON CONFLICT (article) DO UPDATE SET left = ?2, token = ''",
                article, count);
     }
 
@@ -114,10 +116,17 @@ private:
         return statement.getColumn(0).getInt64();
     }
 
-    /// Calls `work()` on the other thread, and continues here with its result.
+    /// Calls `work()` on the other thread, and continues here with its result; refuses what has
+    /// waited there for too long.
     template <typename Work>
     asio::awaitable<std::invoke_result_t<Work&>> elsewhere(Work work) {
-        const auto call = [](Work work) -> asio::awaitable<std::invoke_result_t<Work&>> {
+        const auto latest = std::chrono::steady_clock::now() + std::chrono::milliseconds(500);
+        const auto call = [](Work work,
+                             auto latest) -> asio::awaitable<std::invoke_result_t<Work&>> {
+            // Without a pause, Asio (1.81) would put the result behind the calls that wait.
+            co_await asio::post(asio::use_awaitable);
+            if (std::chrono::steady_clock::now() > latest)
+                throw refusal("stock_busy", "the stock has too much to do");
             try {
                 co_return work();
             } catch (const SQLite::Exception& e) {
@@ -128,7 +137,7 @@ private:
         // Not to be cancelled: SQLite cannot be, and Asio (1.81) would reach for a coroutine on the
         // other thread that may have ended.
         co_return co_await asio::co_spawn(
-            thread_, call(std::move(work)),
+            thread_, call(std::move(work), latest),
             asio::bind_cancellation_slot(asio::cancellation_slot(), asio::use_awaitable));
     }
 

@@ -43,8 +43,11 @@ struct shelf {
 
     shelf() { goods.put("plums", 5); }
     std::int64_t left() { return result_of(io, goods.left("plums")).value(); }
+    static line line_under(guard_in_hand& hand, std::int64_t count) {
+        return {"plums", count, to_string(hand.get().fencing_token()), 0};
+    }
     order sell_under(guard_in_hand& hand, std::int64_t count) {
-        return result_of(io, sell(goods, {{"plums", count, {}, 0}}, {&hand.get()}, 0ms));
+        return result_of(io, sell(goods, {line_under(hand, count)}, 0ms));
     }
     std::string token_of_order(std::int64_t number) {
         SQLite::Database db(file);
@@ -81,7 +84,7 @@ TEST_CASE("what is sold out is refused, and nothing is written") {
     CHECK(refused([&] { s.sell_under(hand, 6); }) == "sold_out");
     CHECK(s.left() == 5);
     CHECK(refused([&] {
-              result_of(s.io, sell(s.goods, {{"figs", 1, {}, 0}}, {&hand.get()}, 0ms));
+              result_of(s.io, sell(s.goods, {{"figs", 1, {}, 0}}, 0ms));
           }) == "not_found");
 }
 
@@ -101,7 +104,7 @@ TEST_CASE(
 TEST_CASE("an order whose hold is lost while it is packed is not written") {
     shelf s;
     guard_in_hand hand(s.io.get_executor());
-    const auto work = [&] { return sell(s.goods, {{"plums", 1, {}, 0}}, {&hand.get()}, 1h); };
+    const auto work = [&] { return sell(s.goods, {s.line_under(hand, 1)}, 1h); };
     auto running = asio::co_spawn(s.io, hand.get().run(work), asio::use_future);
     asio::steady_timer soon(s.io, 20ms);
     soon.async_wait([&](auto) { hand.lose(paddock::errc::lease_lapsed); });
@@ -195,7 +198,7 @@ struct http_stage {
     asio::io_context io;
     std::optional<asio::steady_timer> slow;
     bool cancelled = false;
-    http_server server{io, {asio::ip::address_v4::loopback(), 0}, [this](request asked) {
+    http_server server{io, {asio::ip::address_v4::loopback(), 0}, 3, [this](request asked) {
                            return handle(std::move(asked));
                        }};
     asio::ip::tcp::socket client{io};
