@@ -1,19 +1,22 @@
 """A headless Chromium, by the WebDriver protocol."""
 import json
 import re
+import shutil
 import subprocess
 import time
 import urllib.error
 import urllib.request
 
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # what the protocol calls a reference to one
+# Should this process be killed, the kernel ends those that it has started; the browser ends with the driver's pipe.
+DIES_WITH_US = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
 ARGUMENTS = ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu",
-             "--disable-background-networking", "--hide-scrollbars"]
+             "--disable-background-networking", "--hide-scrollbars", "--remote-debugging-pipe"]
 
 
 class Browser:
     def __init__(self):
-        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, text=True)
+        self.driver = subprocess.Popen([*DIES_WITH_US, "chromedriver", "--port=0"], stdout=subprocess.PIPE, text=True)
         self.session = None
         line = ""
         for line in self.driver.stdout:

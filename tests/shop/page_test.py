@@ -2,6 +2,7 @@
 """The shop's page in a headless Chromium.
    page_test.py SOURCE-ROOT SHOP [--screenshot FILE]    (instead of the checks)"""
 import base64
+import contextlib
 import json
 import pathlib
 import re
@@ -22,10 +23,10 @@ TAB, ENTER, LEFT = "\ue004", "\ue007", "\ue012"
 FRAMES = "await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));"
 
 
-class Scene:
-    def __init__(self, folder):
-        self.folder = folder
-        self.open = []  # what must be closed, the last one first
+class Scene(contextlib.ExitStack):
+    """Whatever happens, all that it has started is ended with it."""
+
+    def begin(self, folder):
         self.ensemble = self.keep(Ensemble(ROOT), Ensemble.close)
         self.stock = f"{folder}/stock"
         goods = [f"--put={article}=1000" for article in ("plums", "pears", "quinces", NASTY_ARTICLE)]
@@ -34,12 +35,8 @@ class Scene:
         self.browser.look(1180)
 
     def keep(self, what, close):
-        self.open.append(lambda: close(what))
+        self.callback(close, what)
         return what
-
-    def close(self):
-        for close in reversed(self.open):
-            close()
 
     def shop(self, label, packing, **more):
         return self.keep(Shop(PROGRAM, self.ensemble, self.stock, label, packing, **more), Shop.kill)
@@ -315,17 +312,12 @@ def take_screenshot(s, file):
 
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    with tempfile.TemporaryDirectory() as folder:
-        scene = None
-        try:
-            scene = Scene(folder)
-            if "--screenshot" in sys.argv:
-                take_screenshot(scene, sys.argv[-1])
-            else:
-                check_all(scene)
-        finally:
-            if scene:
-                scene.close()
+    with tempfile.TemporaryDirectory() as folder, Scene() as scene:
+        scene.begin(folder)
+        if "--screenshot" in sys.argv:
+            take_screenshot(scene, sys.argv[-1])
+        else:
+            check_all(scene)
 
 
 main()

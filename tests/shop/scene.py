@@ -2,14 +2,11 @@
 import http.server
 import json
 import pathlib
-import shutil
 import subprocess
 import threading
 import urllib.request
 
-
-# Should this process be killed, the kernel ends those that it has started.
-DIES_WITH_US = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
+from browser import DIES_WITH_US
 
 
 class Ensemble:
