@@ -4,6 +4,7 @@
 import base64
 import contextlib
 import json
+import os
 import pathlib
 import re
 import signal
@@ -313,6 +314,7 @@ def take_screenshot(s, file):
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with tempfile.TemporaryDirectory() as folder, Scene() as scene:
+        os.environ["TMPDIR"] = folder  # a browser leaves folders behind
         scene.begin(folder)
         if "--screenshot" in sys.argv:
             take_screenshot(scene, sys.argv[-1])
