@@ -17,18 +17,20 @@
 
 namespace shop {
 
+using http::status;
+
 /// How a request ends: its code in the answer and in `/metrics`.
-inline const std::map<std::string_view, http::status> outcomes{
-    {"sold", http::status::created},
-    {"bad_request", http::status::bad_request},
-    {"not_found", http::status::not_found},
-    {"sold_out", http::status::conflict},
-    {"busy", http::status::service_unavailable},
-    {"no_ensemble", http::status::service_unavailable},
-    {"lock_lost", http::status::service_unavailable},
-    {"stock_busy", http::status::service_unavailable},
-    {"closing", http::status::service_unavailable},
-    {"failed", http::status::internal_server_error},
+inline const std::map<std::string_view, status> outcomes{
+    {"sold", status::created},
+    {"bad_request", status::bad_request},
+    {"not_found", status::not_found},
+    {"sold_out", status::conflict},
+    {"busy", status::service_unavailable},
+    {"no_ensemble", status::service_unavailable},
+    {"lock_lost", status::service_unavailable},
+    {"stock_busy", status::service_unavailable},
+    {"closing", status::service_unavailable},
+    {"failed", status::internal_server_error},
 };
 
 inline const char* code_of(const paddock::error_code& why) {
@@ -42,7 +44,8 @@ inline const char* code_of(const paddock::error_code& why) {
 inline std::vector<line> lines_of(const std::string& body) try {
     constexpr std::int64_t most = 1'000'000;
     std::map<std::string, std::int64_t> counts;
-    for (const auto& item : json::parse(body).at("items").as_array()) {
+    const json::value parsed = json::parse(body);
+    for (const auto& item : parsed.at("items").as_array()) {
         const auto count = item.at("count").to_number<std::int64_t>();
         if (count < 1 || count > most) throw std::out_of_range("count");
         counts[json::value_to<std::string>(item.at("article"))] += count;
@@ -50,12 +53,12 @@ inline std::vector<line> lines_of(const std::string& body) try {
     std::vector<line> lines;
     for (const auto& [article, count] : counts) {
         const auto is_control = [](unsigned char c) { return c < ' '; };
-        if (article.empty() || article.size() > 60 || count > most || lines.size() == 20 ||
+        if (article.empty() || article.size() > 60 || count > most ||
             std::any_of(article.begin(), article.end(), is_control))
             throw std::out_of_range("article");
         lines.push_back({article, count, {}, 0});
     }
-    if (lines.empty()) throw std::out_of_range("items");
+    if (lines.empty() || lines.size() > 20) throw std::out_of_range("items");
     return lines;
 } catch (const std::exception&) {
     throw refusal("bad_request", R"(expected {"items": [{"article": "plums", "count": 1}]}, with 1)"
@@ -97,33 +100,30 @@ private:
             path.emplace_back(segment);
         if (path.empty()) path.emplace_back();
         const std::string& what = path.front();
-        const bool posts = asked.method() == http::verb::post;
-        if (what == "orders" && path.size() == 1 && posts)
+        if (what == "orders" && path.size() == 1 && asked.method() == http::verb::post)
             co_return co_await place_order(asked.body());
         if (asked.method() != http::verb::get && asked.method() != http::verb::head)
             throw refusal("bad_request", "only orders are posted, and the rest is read");
         if (what == "stock" && path.size() == 2) {
             const auto left = co_await goods_.left(path.back());
             if (!left) throw refusal("not_found", "there is no such article");
-            co_return json_answer(http::status::ok, {{"article", path.back()}, {"left", *left}});
+            co_return json_answer({{"article", path.back()}, {"left", *left}});
         }
         if (path.size() > 1) throw refusal("not_found", "there is no such path");
         if (what == "locks") {
             auto seen = co_await queues_.look();
-            co_return text_answer(http::status::ok, "application/json", std::move(seen));
+            co_return text_answer("application/json", std::move(seen));
         }
         if (what == "health") {
             const auto seen = as_json(zk_);
             const bool ready = seen.at("alive").as_bool() && seen.at("ready").as_bool();
-            co_return json_answer(ready ? http::status::ok : http::status::service_unavailable,
-                                  seen);
+            co_return json_answer(seen, ready ? status::ok : status::service_unavailable);
         }
         if (what == "metrics") co_return metrics();
         if (what == "events") co_return events();
-        if (what == "")
-            co_return text_answer(http::status::ok, "text/html; charset=utf-8", page_html);
-        if (what == "page.css") co_return text_answer(http::status::ok, "text/css", page_css);
-        if (what == "page.js") co_return text_answer(http::status::ok, "text/javascript", page_js);
+        if (what == "") co_return text_answer("text/html; charset=utf-8", page_html);
+        if (what == "page.css") co_return text_answer("text/css", page_css);
+        if (what == "page.js") co_return text_answer("text/javascript", page_js);
         throw refusal("not_found", "there is no such path");
     }
 
@@ -135,12 +135,12 @@ private:
             token[one.article] = one.token;
         }
         ++counts_.at("sold");
-        co_return json_answer(http::status::created,
-                              {{"order", sold.number}, {"left", left}, {"token", token}});
+        co_return json_answer({{"order", sold.number}, {"left", left}, {"token", token}},
+                              status::created);
     }
 
     answer events() {
-        auto reply = text_answer(http::status::ok, "text/event-stream", {});
+        auto reply = text_answer("text/event-stream", {});
         reply.head.erase(http::field::content_length); // it ends with the connection
         reply.more =
             [this,
@@ -162,20 +162,19 @@ private:
             to << "shop_answers_total{code=\"" << code << "\"} " << count << '\n';
         to << "# TYPE shop_longest_handler_cpu_seconds gauge\nshop_longest_handler_cpu_seconds "
            << seconds(std::chrono::nanoseconds(longest_handler_ns)) << '\n';
-        return text_answer(http::status::ok, "text/plain; version=0.0.4", to.str());
+        return text_answer("text/plain; version=0.0.4", to.str());
     }
 
     answer refuse(std::string_view code, std::string_view why) {
         ++counts_.at(code);
-        const auto status = outcomes.at(code);
-        auto reply = json_answer(status, {{"error", code}, {"text", why}});
-        if (status == http::status::service_unavailable)
+        auto reply = json_answer({{"error", code}, {"text", why}}, outcomes.at(code));
+        if (reply.head.result() == status::service_unavailable)
             reply.head.set(http::field::retry_after, "1");
         return reply;
     }
 
-    static answer text_answer(http::status status, std::string_view type, std::string body) {
-        answer reply{{status, 11, std::move(body)}};
+    static answer text_answer(std::string_view type, std::string body, status is = status::ok) {
+        answer reply{{is, 11, std::move(body)}};
         reply.head.set(http::field::content_type, type);
         reply.head.set(http::field::cache_control, "no-store");
         reply.head.set("Content-Security-Policy", page_policy);
@@ -183,8 +182,8 @@ private:
         return reply;
     }
 
-    static answer json_answer(http::status status, const json::object& body) {
-        return text_answer(status, "application/json", serialize(body) + "\n");
+    static answer json_answer(const json::object& body, status is = status::ok) {
+        return text_answer("application/json", serialize(body) + "\n", is);
     }
 
     const paddock::client& zk_;

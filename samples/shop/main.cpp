@@ -63,7 +63,7 @@ void serve(const std::string& listen, const std::string& servers, const std::str
     getrlimit(RLIMIT_NOFILE, &files);
     files.rlim_cur = files.rlim_max;
     setrlimit(RLIMIT_NOFILE, &files);
-    const auto most_connections = files.rlim_cur - files.rlim_cur / 8;
+    const auto most_connections = files.rlim_cur / 2; // the rest is for everything else
     const auto [host, port] = divide(listen, ':', 65535);
     asio::io_context io(threads); // lives longer than the stock's thread, which continues in it
     shop::stock goods(file);

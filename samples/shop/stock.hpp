@@ -53,16 +53,14 @@ public:
     }
 
     asio::awaitable<std::optional<std::int64_t>> left(std::string article) {
-        auto work = [this, article] {
-            return read("SELECT left FROM stock WHERE article = ?1", article);
-        };
-        return elsewhere(std::move(work));
+        return elsewhere(
+            [this, article] { return read("SELECT left FROM stock WHERE article = ?1", article); });
     }
 
     /// Claims the articles with the tokens of the lines, then reads what is left of them: from then
     /// on no holder with a smaller token can write.
     asio::awaitable<std::vector<line>> claim(std::vector<line> lines) {
-        auto work = [this, lines]() mutable {
+        return elsewhere([this, lines]() mutable {
             SQLite::Transaction all(db_, SQLite::TransactionBehavior::IMMEDIATE);
             for (auto& one : lines) {
                 const auto left = read("SELECT left FROM stock WHERE article = ?1", one.article);
@@ -74,14 +72,13 @@ public:
             }
             all.commit();
             return lines;
-        };
-        return elsewhere(std::move(work));
+        });
     }
 
     /// Writes what is left, and the order, if the tokens still are those of the lines; all or
     /// nothing. Returns the order's number.
     asio::awaitable<std::int64_t> write(std::vector<line> lines) {
-        auto work = [this, lines] {
+        return elsewhere([this, lines] {
             SQLite::Transaction all(db_, SQLite::TransactionBehavior::IMMEDIATE);
             const auto number = *read("SELECT coalesce(max(id), 0) + 1 FROM orders");
             for (const auto& one : lines) {
@@ -92,8 +89,7 @@ public:
             }
             all.commit();
             return number;
-        };
-        return elsewhere(std::move(work));
+        });
     }
 
 private:
