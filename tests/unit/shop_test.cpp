@@ -14,6 +14,7 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <algorithm>
+#include <exception>
 #include <optional>
 #include <string>
 #include <utility>
@@ -121,6 +122,45 @@ TEST_CASE("while somebody else has the stock's file locked, orders are refused a
     SQLite::Transaction held(other, SQLite::TransactionBehavior::IMMEDIATE);
     guard_in_hand hand(s.io.get_executor());
     CHECK(refused([&] { s.sell_under(hand, 1); }) == "stock_busy");
+}
+
+TEST_CASE("orders that queue for a locked stock file are refused soon, not one after the other") {
+    shelf s;
+    SQLite::Database other(s.file, SQLite::OPEN_READWRITE);
+    SQLite::Transaction held(other, SQLite::TransactionBehavior::IMMEDIATE);
+    guard_in_hand hand(s.io.get_executor());
+    const auto begin = std::chrono::steady_clock::now();
+    int refusals = 0;
+    for (int n = 0; n < 200; ++n) // each would wait for 100 ms
+        asio::co_spawn(s.io, sell(s.goods, {s.line_under(hand, 1)}, 0ms),
+                       [&](std::exception_ptr failed, const order&) {
+                           CHECK(refused([&] { std::rethrow_exception(failed); }) == "stock_busy");
+                           ++refusals;
+                       });
+    s.io.run();
+    CHECK(refusals == 200);
+    CHECK(std::chrono::steady_clock::now() - begin < 15s);
+}
+
+TEST_CASE("a stock that ends while orders queue for it ends their coroutines") {
+    asio::io_context io; // as in main.cpp it lives longer
+    shelf s;
+    SQLite::Database other(s.file, SQLite::OPEN_READWRITE);
+    SQLite::Transaction held(other, SQLite::TransactionBehavior::IMMEDIATE);
+    guard_in_hand hand(io.get_executor());
+    for (int n = 0; n < 20; ++n)
+        asio::co_spawn(asio::make_strand(io), sell(s.goods, {s.line_under(hand, 1)}, 0ms),
+                       asio::detached);
+    io.poll();
+}
+
+TEST_CASE("a new count makes who has claimed the article begin again") {
+    shelf s;
+    guard_in_hand hand(s.io.get_executor());
+    const auto claimed = result_of(s.io, s.goods.claim({s.line_under(hand, 1)}));
+    s.goods.put("plums", 100);
+    CHECK(refused([&] { result_of(s.io, s.goods.write(claimed)); }) == "lock_lost");
+    CHECK(s.left() == 100);
 }
 
 TEST_CASE("the body of an order: what is accepted, and what is refused") {
@@ -280,6 +320,41 @@ TEST_CASE("the answer to HEAD has the length of the body, and none") {
     s.until([&] { return s.heard("\r\n\r\n/second"); });
     CHECK(s.heard("Content-Length: 6"));
     CHECK_FALSE(s.heard("/first"));
+}
+
+TEST_CASE("a client that sends far too much ahead, behind which it could not be seen, is closed") {
+    http_stage s;
+    s.get("/slow");
+    s.until([&] { return s.slow.has_value(); });
+    s.send(std::string(40'000, 'x'));
+    s.until([&] { return s.closed; });
+    CHECK(s.cancelled);
+}
+
+TEST_CASE("more than so many connections are closed at once") {
+    http_stage s; // which allows three
+    std::vector<asio::ip::tcp::socket> others;
+    char nothing = 0;
+    int closed = 0;
+    for (int n = 0; n < 4; ++n) {
+        others.emplace_back(s.io);
+        others.back().connect(s.server.address());
+        others.back().async_read_some(asio::buffer(&nothing, 1), [&](auto, auto) { ++closed; });
+    }
+    s.until([&] { return closed == 2; });
+    s.get("/first");
+    s.until([&] { return s.heard("\r\n\r\n/first"); });
+    CHECK(closed == 2);
+}
+
+TEST_CASE("a chunk's extension, or a trailer, has an end") {
+    for (const auto* const begin : {"1;a=", "0\r\n"}) {
+        http_stage s;
+        s.send(std::string("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n") + begin);
+        s.send(std::string(100'000, 'x'));
+        s.until([&] { return s.closed; });
+        CHECK(s.heard("400 Bad Request"));
+    }
 }
 
 TEST_CASE("a body that is too large, and what is no HTTP, is refused") {
