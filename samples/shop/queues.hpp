@@ -44,10 +44,12 @@ public:
     /// `{"now": …, "client": …, "articles": […]}`; the articles as seen last, if the ensemble is
     /// away or somebody else is looking.
     asio::awaitable<std::string> look() {
+        const auto executor = co_await asio::this_coro::executor;
+        // It is for others, too, so it goes on when whoever asked hangs up.
+        auto to_the_end =
+            asio::bind_cancellation_slot(asio::cancellation_slot(), asio::use_awaitable);
         if (begin_reading())
-            co_await asio::co_spawn( // also for others, so it goes on when whoever asked hangs up
-                co_await asio::this_coro::executor, read_in_time(),
-                asio::bind_cancellation_slot(asio::cancellation_slot(), asio::use_awaitable));
+            co_await asio::co_spawn(executor, read_in_time(), std::move(to_the_end));
         const auto now = std::chrono::system_clock::now().time_since_epoch();
         auto text = serialize(json::object{{"now", seconds(now)}, {"client", as_json(zk_)}});
         const std::lock_guard held(mutex_);
