@@ -52,7 +52,9 @@ asio::awaitable<void> store_result(asio::awaitable<Result> from,
 /// client. For a time limit use `try_lock_for`.
 ///
 /// A guard that is granted although the other one was first is dropped, and so releases itself. The
-/// place of `void` is a `std::monostate`.
+/// place of `void` is a `std::monostate`. Any operation takes part with `use_awaitable`, such as
+/// `timer.async_wait(asio::use_awaitable)`, and more than two in `first_of(a, first_of(b, c))`.
+/// Work that ignores its cancellation is waited for all the same.
 ///
 /// Errors: those of the one that ends first.
 ///

@@ -35,7 +35,7 @@ inline const std::map<std::string_view, status> outcomes{
 
 inline const char* code_of(const paddock::error_code& why) {
     if (why == paddock::errc::not_connected) return "no_ensemble";
-    if (why == paddock::condition::closed) return "closing";
+    if (why == paddock::errc::draining || why == paddock::errc::closed) return "closing";
     if (why == paddock::condition::lock_lost) return "lock_lost";
     return "failed";
 }
@@ -114,7 +114,7 @@ private:
             auto seen = co_await queues_.look();
             co_return text_answer("application/json", std::move(seen));
         }
-        if (what == "health") {
+        if (what == "health") { // of readiness: see samples/README.md
             const auto seen = as_json(zk_);
             const bool ready = seen.at("alive").as_bool() && seen.at("ready").as_bool();
             co_return json_answer(seen, ready ? status::ok : status::service_unavailable);

@@ -30,8 +30,8 @@ struct answer {
     std::function<asio::awaitable<std::string>()> more{};
 };
 
-/// Runs on the strand of its connection. It is cancelled when the client hangs up; it throws
-/// nothing else.
+/// Runs on the strand of its connection. When the client hangs up it is cancelled, and then throws;
+/// every other error is an answer: what it throws only ends the connection.
 using handler = std::function<asio::awaitable<answer>(request)>;
 
 class connection {
@@ -104,8 +104,8 @@ private:
         }
     }
 
-    /// Throws when the client has closed its side, or sends far too much ahead, behind which it
-    /// could not be seen. What it sends ahead is kept for later.
+    /// Throws when the client has closed its side (also only for writing), or sends far too much
+    /// ahead, behind which it could not be seen. What it sends ahead is kept for later.
     asio::awaitable<void> until_hung_up() {
         while (buffer_.size() < most_ahead) {
             const auto room = buffer_.prepare(2048);

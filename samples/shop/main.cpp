@@ -51,7 +51,9 @@ asio::awaitable<void> end_on_signal(asio::io_context& io, paddock::client& zk,
     asio::signal_set signals(co_await asio::this_coro::executor, SIGTERM, SIGINT, SIGHUP);
     co_await signals.async_wait(asio::use_awaitable);
     signals.clear();
-    // An order that takes longer than the drain is no reason to stay.
+    // Orders have 7 s to end, and their answers one more: more than an order takes, and less than
+    // what kills the process waits (10 s at Docker, 30 s in Kubernetes, 90 s of systemd). An order
+    // that takes longer is an error of drain(), which must not cancel the other.
     const auto patient = asio::as_tuple(asio::use_awaitable);
     co_await (server.stop(std::chrono::seconds(8)) && zk.drain(std::chrono::seconds(7), patient));
     io.stop();

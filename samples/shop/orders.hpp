@@ -59,7 +59,10 @@ public:
     const paddock::lock_family& articles() const { return articles_; }
 
 private:
-    /// The answer does not wait until the locks are free again: their guards release them.
+    /// The answer does not wait until the locks are free again, as it would with `with`: their
+    /// guards release them. A result may come although the lock was lost at the end, after a pause
+    /// of the process above all; here the stock has compared the tokens. With another store look at
+    /// `hold.valid()` before the answer, which still leaves a moment.
     asio::awaitable<order> under_one_lock(std::vector<line> lines) const {
         const auto hold = co_await articles_.try_lock_for(lines.front().article, how_.limit);
         if (!hold) throw refusal("busy", "others are ordering the same");
