@@ -52,7 +52,8 @@ struct many_ensembles {
             if (again.version != found.stat.version) continue; // perhaps nobody waits for us
             used = std::make_shared<paddock::guard>(std::move(shared));
             lists = found.data;
-            co_await paddock::first_of(changed.event(), used->lost());
+            const auto with_error = asio::as_tuple(asio::use_awaitable); // a session ends, too
+            co_await paddock::first_of(changed.event(with_error), used->lost(with_error));
             if (!used->valid()) used.reset(); // back to the present stage
         }
     }
