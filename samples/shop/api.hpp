@@ -9,7 +9,6 @@
 
 #include <boost/url.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <map>
 #include <sstream>
@@ -52,9 +51,8 @@ inline std::vector<line> lines_of(const std::string& body) try {
     }
     std::vector<line> lines;
     for (const auto& [article, count] : counts) {
-        const auto is_control = [](unsigned char c) { return c < ' '; };
         if (article.empty() || article.size() > 60 || count > most ||
-            std::any_of(article.begin(), article.end(), is_control))
+            article.find('\0') != std::string::npos)
             throw std::out_of_range("article");
         lines.push_back({article, count, {}, 0});
     }
