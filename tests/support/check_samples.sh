@@ -25,6 +25,15 @@ expect() { # pattern, how often, what the sample said
   [ "$found" -eq "$2" ] || fail "expected $2 lines like '$1', found $found in: $3"
 }
 
+# Returns after so many tenths of a second, too: what is checked next tells what is missing.
+await_line() { # pattern, file, tenths of a second
+  tries=0
+  until grep -q "$1" "$2" || [ "$tries" -eq "$3" ]; do
+    tries=$((tries + 1))
+    sleep 0.1
+  done
+}
+
 for sample in "$root"/samples/*.cpp; do
   most=89
   case $sample in */20_many_ensembles.cpp) most=120 ;; esac # it has a protocol of its own
@@ -39,11 +48,7 @@ expect '^holding /locks/printer/_c_.*-lock-[0-9]{10}$' 1 "$said"
 # Without a server it reports the trouble, and goes on trying.
 "$programs/hello_lock" 127.0.0.1:1 >"$folder/lonely" 2>&1 &
 lonely=$!
-tries=0
-until grep -q '; still trying ' "$folder/lonely" || [ "$tries" -eq 100 ]; do
-  tries=$((tries + 1))
-  sleep 0.1
-done
+await_line '; still trying ' "$folder/lonely" 100
 kill "$lonely" || fail "without a server it ends: $(cat "$folder/lonely")"
 wait "$lonely" || true
 expect '^paddock: no server of 127.0.0.1:1 answers: check the server list and ' 1 "$(cat "$folder/lonely")"
@@ -172,11 +177,7 @@ expect '^url has the scheme .etcd., which is not known' 1 "$("$programs/any_syst
 
 "$programs/graceful_shutdown" "$server_address" >"$folder/shutdown" &
 service=$!
-tries=0
-until grep -q '^ships order 2$' "$folder/shutdown" || [ "$tries" -eq 100 ]; do
-  tries=$((tries + 1))
-  sleep 0.1
-done
+await_line '^ships order 2$' "$folder/shutdown" 100
 kill "$service"
 wait "$service" || fail "graceful_shutdown ended with status $?"
 [ "$(tail -n 3 "$folder/shutdown")" = 'ships order 2
@@ -220,11 +221,7 @@ if [ -x "$programs/shop/shop" ]; then
   [ "$lines" -le 700 ] || fail "the shop has $lines lines of code: more than 700"
   PADDOCK_SERVERS=$server_address PADDOCK_PROGRAMS=$programs sh "$root/samples/demo.sh" --shop >"$folder/shops" &
   shops=$!
-  tries=0
-  until grep -q 'Ctrl-C ends both' "$folder/shops" || [ "$tries" -eq 300 ]; do
-    tries=$((tries + 1))
-    sleep 0.1
-  done
+  await_line 'Ctrl-C ends both' "$folder/shops" 300
   page=$(sed -n 's/.* who waits: \([^ ]*\) .*/\1/p' "$folder/shops")
   python3 - "$page" <<'END' || fail "the demo of the shop shows no holder: $(cat "$folder/shops")"
 import json, sys, time, urllib.request
