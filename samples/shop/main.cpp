@@ -116,10 +116,14 @@ int main(int argc, char** argv) {
     how.limit = std::chrono::milliseconds(limit);
     how.packing = std::chrono::milliseconds(packing);
     try {
-        if (put.empty()) serve(listen, servers, stock, threads, session_timeout, how);
+        if (put.empty()) {
+            serve(listen, servers, stock, threads, session_timeout, how);
+            return 0;
+        }
+        shop::stock goods(stock);
         for (const auto& one : put) {
             const auto [article, count] = divide(one, '=', 1'000'000'000);
-            shop::stock(stock).put(article, count);
+            goods.put(article, count);
         }
     } catch (const std::exception& e) {
         std::cerr << "shop: " << e.what() << '\n';
