@@ -1,0 +1,89 @@
+// What a command holds while it runs: one lock, or several.
+#pragma once
+
+#include <paddock/boot_clock.hpp>
+#include <paddock/error.hpp>
+#include <paddock/guard.hpp>
+#include <paddock/lock_all.hpp>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+namespace cli {
+
+namespace asio = boost::asio;
+
+class holding {
+public:
+    holding() = default;
+    holding(const holding&) = delete;
+    holding& operator=(const holding&) = delete;
+    virtual ~holding() = default;
+
+    virtual paddock::boot_clock::time_point valid_until() const = 0;
+    /// Waits until the hold is lost, and returns why.
+    virtual asio::awaitable<paddock::error_code> lost() const = 0;
+    /// Waits until somebody asks for the lock; throws when the hold ends.
+    virtual asio::awaitable<void> asked() const = 0;
+    virtual asio::awaitable<void> unlock() = 0;
+    /// The guard; of several locks the first one.
+    virtual const paddock::guard& first() const = 0;
+    /// The fencing tokens, a line for each lock; empty without.
+    virtual std::string tokens() const = 0;
+};
+
+class one_lock final : public holding {
+public:
+    explicit one_lock(paddock::guard held) : held_(std::move(held)) {}
+
+    paddock::boot_clock::time_point valid_until() const override { return held_.valid_until(); }
+    asio::awaitable<paddock::error_code> lost() const override {
+        return held_.lost(asio::use_awaitable);
+    }
+    asio::awaitable<void> asked() const override {
+        return held_.revoke_requested(asio::use_awaitable);
+    }
+    asio::awaitable<void> unlock() override {
+        co_await held_.unlock(asio::as_tuple(asio::use_awaitable));
+    }
+    const paddock::guard& first() const override { return held_; }
+    std::string tokens() const override {
+        return held_.has_token() ? to_string(held_.fencing_token()) : "";
+    }
+
+private:
+    paddock::guard held_;
+};
+
+class several_locks final : public holding {
+public:
+    explicit several_locks(paddock::guard_set held) : held_(std::move(held)) {}
+
+    paddock::boot_clock::time_point valid_until() const override { return held_.valid_until(); }
+    asio::awaitable<paddock::error_code> lost() const override {
+        return held_.lost(asio::use_awaitable);
+    }
+    asio::awaitable<void> asked() const override {
+        return held_[0].revoke_requested(asio::use_awaitable);
+    }
+    asio::awaitable<void> unlock() override {
+        co_await held_.unlock(asio::as_tuple(asio::use_awaitable));
+    }
+    const paddock::guard& first() const override { return held_[0]; }
+    std::string tokens() const override {
+        std::string lines;
+        for (std::size_t n = 0; n < held_.size() && held_[n].has_token(); ++n)
+            lines += (lines.empty() ? "" : "\n") + to_string(held_[n].fencing_token());
+        return lines;
+    }
+
+private:
+    paddock::guard_set held_;
+};
+
+} // namespace cli

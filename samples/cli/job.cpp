@@ -1,0 +1,140 @@
+#include "job.hpp"
+
+#include "process_tree.hpp"
+
+#include <paddock/first_of.hpp>
+
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <cerrno>
+#include <csignal>
+#include <iostream>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utility>
+
+namespace cli {
+
+namespace {
+
+/// Until it is cancelled.
+asio::awaitable<void> wait_for_ever() {
+    asio::steady_timer timer(co_await asio::this_coro::executor,
+                             asio::steady_timer::time_point::max());
+    co_await timer.async_wait(asio::use_awaitable);
+}
+
+} // namespace
+
+job::job(const asio::any_io_executor& executor, keeper started)
+    : keeper_(started), socket_(executor, started.socket) {}
+
+job::~job() {
+    socket_.close(); // the keeper ends
+    int status = 0;
+    while (waitpid(keeper_.pid, &status, 0) < 0 && errno == EINTR) {
+    }
+}
+
+void job::tell(message::kind what, std::int64_t value, std::string text) {
+    send(socket_.native_handle(), {what, value, std::move(text)});
+}
+
+asio::awaitable<outcome> job::run(const holding& held, const run_options& how) {
+    outcome result;
+    running_ = true;
+    tell(message::kind::lease, to_number(held.valid_until()));
+    tell(message::kind::run, std::chrono::nanoseconds(how.margin).count(), how.variables);
+    auto lease = paddock::first_of(end_when_lost(held, result), keep_lease(held, how.lease_every));
+    auto others = paddock::first_of(end_when_asked(held, how.quiet), end_in_time(how, result));
+    auto all = paddock::first_of(std::move(lease), std::move(others));
+    co_await paddock::first_of(await_end(result, how.quiet), std::move(all));
+    running_ = false;
+    co_return result;
+}
+
+asio::awaitable<void> job::await_end(outcome& result, bool quiet) {
+    for (;;) {
+        co_await socket_.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
+        const auto told = receive(socket_.native_handle());
+        if (!told) {
+            end_without_keeper();
+            result.lost = true;
+            result.why = "the process that ends the command in time was killed";
+            co_return;
+        }
+        switch (told->what) {
+        case message::kind::cannot_run:
+            result.cannot_run = static_cast<int>(told->value);
+            break;
+        case message::kind::lapsed:
+            result.lost = true;
+            result.why = "the lock could not be confirmed for too long";
+            break;
+        case message::kind::exited:
+            if (!quiet)
+                std::cerr << "paddock: the command has ended; its other processes keep the lock\n";
+            break;
+        case message::kind::ended:
+            result.status = static_cast<int>(told->value);
+            co_return;
+        default:
+            break;
+        }
+    }
+}
+
+asio::awaitable<void> job::end_when_lost(const holding& held, outcome& result) {
+    const auto why = co_await held.lost();
+    if (!result.lost) result.why = why.message();
+    result.lost = true;
+    // With a lapse the keeper kills when the lease ends. Otherwise somebody else may hold the lock.
+    const bool time_is_left = why == paddock::errc::lease_lapsed;
+    tell(message::kind::lost, to_number(time_is_left ? never : boot_clock::now()));
+    co_await wait_for_ever();
+}
+
+asio::awaitable<void> job::keep_lease(const holding& held, std::chrono::milliseconds every) {
+    asio::steady_timer timer(co_await asio::this_coro::executor);
+    for (;;) {
+        const auto until = held.valid_until();
+        if (until > boot_clock::now()) tell(message::kind::lease, to_number(until));
+        timer.expires_after(every);
+        co_await timer.async_wait(asio::use_awaitable);
+    }
+}
+
+asio::awaitable<void> job::end_when_asked(const holding& held, bool quiet) {
+    bool ended = false;
+    try {
+        co_await held.asked();
+    } catch (const paddock::system_error&) {
+        ended = true; // or this is cancelled, and does not wait
+    }
+    if (!ended) {
+        if (!quiet) std::cerr << "paddock: somebody asks for the lock; the command gets SIGTERM\n";
+        tell(message::kind::terminate, to_number(never));
+    }
+    co_await wait_for_ever();
+}
+
+asio::awaitable<void> job::end_in_time(const run_options& how, outcome& result) {
+    if (how.at_most) {
+        asio::steady_timer timer(co_await asio::this_coro::executor, *how.at_most);
+        co_await timer.async_wait(asio::use_awaitable);
+        result.too_long = true;
+        tell(message::kind::terminate, to_number(boot_clock::now() + how.margin));
+    }
+    co_await wait_for_ever();
+}
+
+/// Its processes are this one's now.
+void job::end_without_keeper() {
+    int status = 0;
+    while (signal_descendants(SIGKILL) > 0 || waitpid(-1, &status, WNOHANG) >= 0)
+        usleep(1000);
+}
+
+} // namespace cli

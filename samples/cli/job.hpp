@@ -1,0 +1,64 @@
+// The command, seen from the process that holds the lock.
+#pragma once
+
+#include "holding.hpp"
+#include "keeper.hpp"
+
+#include <boost/asio/any_io_executor.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace cli {
+
+/// How a run of the command has ended.
+struct outcome {
+    int status = 0;        ///< as waitpid() has it
+    int cannot_run = 0;    ///< an errno, if it was not started
+    bool lost = false;     ///< the hold was lost
+    bool too_long = false; ///< the longest time had passed
+    std::string why{};     ///< of a loss
+    bool good() const { return status == 0 && cannot_run == 0 && !lost && !too_long; }
+};
+
+struct run_options {
+    std::string variables{};                            ///< NAME=VALUE\0…
+    std::chrono::milliseconds margin{};                 ///< between SIGTERM and SIGKILL
+    std::optional<std::chrono::milliseconds> at_most{}; ///< the longest time
+    std::chrono::milliseconds lease_every{};            ///< how often the keeper hears of the lease
+    bool quiet = false;
+};
+
+class job {
+public:
+    job(const asio::any_io_executor& executor, keeper started);
+    job(const job&) = delete;
+    job& operator=(const job&) = delete;
+    ~job();
+
+    /// Runs the command for as long as the lock is held. Returns when none of its processes is
+    /// left.
+    asio::awaitable<outcome> run(const holding& held, const run_options& how);
+    bool running() const { return running_; }
+    /// For a running command.
+    void signal(int number) { tell(message::kind::signal, number); }
+
+private:
+    void tell(message::kind what, std::int64_t value = 0, std::string text = {});
+    asio::awaitable<void> await_end(outcome& result, bool quiet);
+    asio::awaitable<void> end_when_lost(const holding& held, outcome& result);
+    asio::awaitable<void> keep_lease(const holding& held, std::chrono::milliseconds every);
+    asio::awaitable<void> end_when_asked(const holding& held, bool quiet);
+    asio::awaitable<void> end_in_time(const run_options& how, outcome& result);
+    void end_without_keeper();
+
+    keeper keeper_;
+    asio::posix::stream_descriptor socket_;
+    bool running_ = false;
+};
+
+} // namespace cli

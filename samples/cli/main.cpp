@@ -1,0 +1,55 @@
+// Locks for shells, cron jobs and builds: see paddock(1).
+#include "commands.hpp"
+#include "exit_status.hpp"
+
+#include <paddock/version.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <fcntl.h>
+#include <iostream>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+/// So that no file of this process gets the number of a standard stream that was closed. The
+/// command finds it closed all the same.
+void occupy_standard_streams() {
+    for (int file = 0; file <= 2; ++file)
+        if (fcntl(file, F_GETFD) < 0) open("/dev/null", O_RDWR | O_CLOEXEC);
+}
+
+int run(const std::vector<std::string>& words) {
+    CLI::App app("Distributed locks on ZooKeeper and Redis for shells, cron jobs and builds");
+    app.set_version_flag("--version", "paddock " + std::string(paddock::version().text));
+    app.require_subcommand(1);
+    const std::vector<cli::subcommand> commands{cli::add_lock(app)};
+    const auto end = std::find(words.begin(), words.end(), "--");
+    const std::vector<std::string> command(end == words.end() ? end : end + 1, words.end());
+    try {
+        std::vector<std::string> own(words.begin(), end);
+        std::reverse(own.begin(), own.end()); // as CLI11 wants it
+        app.parse(own);
+        for (const auto& one : commands)
+            if (one.app->parsed()) return one.run(command);
+    } catch (const CLI::Success& asked) { // --help, --version
+        return app.exit(asked);
+    } catch (const CLI::ParseError& wrong) {
+        std::cerr << "paddock: " << wrong.what() << "; see paddock --help\n";
+    } catch (const cli::usage_error& wrong) {
+        std::cerr << "paddock: " << wrong.what() << '\n';
+    } catch (const std::exception& failed) {
+        std::cerr << "paddock: " << failed.what() << '\n';
+        return cli::exit_status::failed;
+    }
+    return cli::exit_status::usage;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    occupy_standard_streams();
+    return run(std::vector<std::string>(argv + 1, argv + argc));
+}

@@ -1,0 +1,135 @@
+#include "servers.hpp"
+
+#include <paddock/first_of.hpp>
+#include <paddock/options.hpp>
+#include <paddock/statistics.hpp>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
+#include <fstream>
+#include <iostream>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace cli {
+
+namespace {
+
+std::vector<paddock::digest_credentials> read_credentials(const std::string& file) {
+    std::vector<paddock::digest_credentials> all;
+    if (file.empty()) return all;
+    std::ifstream lines(file);
+    if (!lines) throw usage_error("--auth-file: " + file + " cannot be read");
+    for (std::string line; std::getline(lines, line);) {
+        if (line.empty() || line[0] == '#') continue;
+        const auto colon = line.find(':');
+        if (colon == std::string::npos)
+            throw usage_error("--auth-file: a line of " + file + " is not user:password");
+        all.push_back({line.substr(0, colon), line.substr(colon + 1)});
+    }
+    if (all.empty()) throw usage_error("--auth-file: " + file + " has no user:password");
+    return all;
+}
+
+/// As the user info of a URL has it.
+std::string percent_encoded(std::string_view text) {
+    static constexpr std::string_view digits = "0123456789ABCDEF";
+    std::string out;
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        ((out += '%') += digits[byte / 16]) += digits[byte % 16];
+    }
+    return out;
+}
+
+paddock::log_function log_of(const server_options& how) {
+    if (how.quiet) return [](std::string_view) {};
+    return [](std::string_view line) { std::cerr << "paddock: " << line << '\n'; };
+}
+
+} // namespace
+
+servers::servers(asio::any_io_executor executor, const server_options& how) : how_(how) {
+    if (how.servers.empty())
+        throw usage_error("no servers are named: give --servers, or set PADDOCK_SERVERS");
+    const auto mark = how.servers.find("://");
+    const auto scheme = how.servers.substr(0, mark == std::string::npos ? 0 : mark);
+    const auto rest = how.servers.substr(scheme.empty() ? 0 : mark + 3);
+    const auto credentials = read_credentials(how.auth_file);
+    try {
+        if (scheme.empty() || scheme == "zk" || scheme == "zookeeper") {
+            paddock::client_options options;
+            options.session_timeout = how.session_timeout;
+            options.create_root = how.create_root;
+            options.auth = credentials;
+            options.log = log_of(how);
+            zk_.emplace(std::move(executor), rest, std::move(options));
+            return;
+        }
+#if PADDOCK_HAS_REDIS
+        if (scheme == "redis") {
+            paddock::redis::client_options options;
+            options.ttl = how.session_timeout;
+            options.max_ttl = std::max(options.max_ttl, options.ttl);
+            options.trust_new_servers = how.new_servers;
+            options.log = log_of(how);
+            std::string url = how.servers;
+            if (!credentials.empty())
+                url = "redis://" + percent_encoded(credentials[0].user) + ':' +
+                      percent_encoded(credentials[0].password) + '@' + rest;
+            redis_.emplace(std::move(executor), url, std::move(options));
+            return;
+        }
+#endif
+    } catch (const paddock::system_error& refused) {
+        throw usage_error(refused.what());
+    }
+    throw usage_error("--servers: " + scheme + ":// is not known; there are zk:// and redis://");
+}
+
+asio::awaitable<void> servers::connect(std::chrono::nanoseconds limit) {
+    const auto patience = std::min<std::chrono::nanoseconds>(limit, how_.connect_timeout);
+    const auto answer = asio::as_tuple(asio::use_awaitable);
+    paddock::error_code failed;
+#if PADDOCK_HAS_REDIS
+    if (redis_) std::tie(failed) = co_await redis_->connect_for(patience, answer);
+#endif
+    if (zk_) std::tie(failed) = co_await zk_->connect_for(patience, answer);
+    if (!failed) co_return;
+    if (failed == paddock::errc::not_connected)
+        throw failure("no server of " + how_.servers +
+                      " answers: check --servers, and whether they run");
+    throw failure("cannot connect: " + failed.message());
+}
+
+asio::awaitable<void> servers::close() {
+    asio::steady_timer limit(co_await asio::this_coro::executor, std::chrono::seconds(1));
+    const auto close_it = [this]() -> asio::awaitable<void> {
+        const auto answer = asio::as_tuple(asio::use_awaitable);
+#if PADDOCK_HAS_REDIS
+        if (redis_) co_await redis_->close(answer);
+#endif
+        if (zk_) co_await zk_->close(answer);
+    };
+    co_await paddock::first_of(close_it(), limit.async_wait(asio::use_awaitable));
+}
+
+bool servers::on_redis() const { return !zk_; }
+
+paddock::client& servers::zk(const std::string& what) {
+    if (!zk_) throw usage_error(what + " is not available on Redis");
+    return *zk_;
+}
+
+std::chrono::milliseconds servers::session_timeout() const {
+    if (!zk_) return how_.session_timeout;
+    const auto granted = zk_->statistics().session_timeout;
+    return granted.count() > 0 ? granted : how_.session_timeout;
+}
+
+} // namespace cli

@@ -1,0 +1,93 @@
+#include "settings.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <map>
+
+namespace cli {
+
+milliseconds read_time(const std::string& text) {
+    static const std::map<std::string, double> units{{"ms", 1},     {"", 1e3},     {"s", 1e3},
+                                                     {"m", 60e3},   {"min", 60e3}, {"h", 3600e3},
+                                                     {"d", 86400e3}};
+    double number = -1;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+    const auto unit = units.find(std::string(read.ptr, text.data() + text.size() - read.ptr));
+    constexpr double longest = 10 * 365 * 86400e3;
+    if (read.ec != std::errc() || unit == units.end() || !(number >= 0) ||
+        number * unit->second > longest)
+        throw CLI::ValidationError(text + " is no time; 250ms, 10s, 5m, 2h and 1d are");
+    return milliseconds(std::llround(number * unit->second));
+}
+
+CLI::Option* add_time(CLI::App& app, const std::string& name, std::optional<milliseconds>& into,
+                      const std::string& text) {
+    const auto read = [&into](const std::string& value) { into = read_time(value); };
+    return app.add_option_function<std::string>(name, read, text)->type_name("TIME");
+}
+
+CLI::Option* add_time(CLI::App& app, const std::string& name, milliseconds& into,
+                      const std::string& text) {
+    const auto read = [&into](const std::string& value) { into = read_time(value); };
+    return app.add_option_function<std::string>(name, read, text)->type_name("TIME");
+}
+
+void add_servers(CLI::App& app, server_options& into) {
+    const auto group = "Servers";
+    app.add_option("--servers", into.servers,
+                   "zk://host:port,…[/root], redis://host:port,…, or host:port,… of ZooKeeper")
+        ->envname("PADDOCK_SERVERS")
+        ->type_name("URL")
+        ->group(group);
+    app.add_option("--auth-file", into.auth_file,
+                   "a file with lines user:password; the servers get them")
+        ->type_name("FILE")
+        ->group(group);
+    add_time(app, "--session-timeout", into.session_timeout,
+             "how long a lock stays when its holder has died (10s)")
+        ->group(group);
+    add_time(app, "--connect-timeout", into.connect_timeout,
+             "how long to try to reach a server (15s)")
+        ->group(group);
+    app.add_flag("--create-root", into.create_root,
+                 "create the root of zk://…/root if it is missing")
+        ->group(group);
+    app.add_flag("--new-servers", into.new_servers,
+                 "Redis: the servers were just set up, and need not be waited for")
+        ->group(group);
+    app.add_flag("-q,--quiet", into.quiet, "only errors")->group(group);
+}
+
+void add_command(CLI::App& app, command_options& into) {
+    add_servers(app, into.servers);
+    app.add_flag("--try", into.only_try, "do not wait for the lock");
+    add_time(app, "--timeout", into.timeout, "wait for at most so long, then exit with 124");
+    app.add_flag("--no-fail", into.no_fail, "exit with 0 if the lock is not granted");
+    app.add_option("--label", into.lock.label, "text that others see of this one")
+        ->type_name("TEXT");
+    add_time(app, "--at-most", into.at_most, "end the command after so long, and exit with 123");
+    add_time(app, "--at-least", into.at_least, "hold the lock for at least so long");
+    add_time(app, "--margin", into.margin,
+             "when the lock is being lost, the time between SIGTERM and SIGKILL (a fifth of the "
+             "session timeout)");
+    app.add_option("--on-lost", into.on_lost, "run once by the shell when the lock is lost")
+        ->type_name("COMMAND");
+}
+
+void add_lock_kinds(CLI::App& app, command_options& into) {
+    const auto group = "Kinds of locks";
+    app.add_flag("--shared", into.lock.shared, "a shared lock, for readers")->group(group);
+    app.add_option("--semaphore", into.lock.permits, "one of N permits")
+        ->type_name("N")
+        ->check(CLI::Range(1, 1'000'000))
+        ->group(group);
+    app.add_flag("--all", into.lock.all, "all locks PATH…, in one order for all programs")
+        ->group(group);
+    app.add_option("--key", into.lock.key, "the lock of a key of a family, instead of PATH")
+        ->type_name("FAMILY KEY")
+        ->expected(2)
+        ->group(group);
+    app.add_option("PATH", into.lock.paths, "the lock, such as /locks/nightly");
+}
+
+} // namespace cli
