@@ -19,5 +19,7 @@ struct subcommand {
 };
 
 subcommand add_lock(CLI::App& app);
+subcommand add_once(CLI::App& app);
+subcommand add_elect(CLI::App& app);
 
 } // namespace cli

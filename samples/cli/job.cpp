@@ -48,7 +48,8 @@ asio::awaitable<outcome> job::run(const holding& held, const run_options& how) {
     tell(message::kind::lease, to_number(held.valid_until()));
     tell(message::kind::run, std::chrono::nanoseconds(how.margin).count(), how.variables);
     auto lease = paddock::first_of(end_when_lost(held, result), keep_lease(held, how.lease_every));
-    auto others = paddock::first_of(end_when_asked(held, how.quiet), end_in_time(how, result));
+    auto others =
+        paddock::first_of(end_when_asked(held, result, how.quiet), end_in_time(how, result));
     auto all = paddock::first_of(std::move(lease), std::move(others));
     co_await paddock::first_of(await_end(result, how.quiet), std::move(all));
     running_ = false;
@@ -106,14 +107,13 @@ asio::awaitable<void> job::keep_lease(const holding& held, std::chrono::millisec
     }
 }
 
-asio::awaitable<void> job::end_when_asked(const holding& held, bool quiet) {
-    bool ended = false;
+asio::awaitable<void> job::end_when_asked(const holding& held, outcome& result, bool quiet) {
     try {
         co_await held.asked();
-    } catch (const paddock::system_error&) {
-        ended = true; // or this is cancelled, and does not wait
+        result.asked = true;
+    } catch (const paddock::system_error&) { // the hold has ended, or this is cancelled
     }
-    if (!ended) {
+    if (result.asked) {
         if (!quiet) std::cerr << "paddock: somebody asks for the lock; the command gets SIGTERM\n";
         tell(message::kind::terminate, to_number(never));
     }

@@ -20,6 +20,7 @@ struct outcome {
     int status = 0;        ///< as waitpid() has it
     int cannot_run = 0;    ///< an errno, if it was not started
     bool lost = false;     ///< the hold was lost
+    bool asked = false;    ///< somebody has asked for the lock
     bool too_long = false; ///< the longest time had passed
     std::string why{};     ///< of a loss
     bool good() const { return status == 0 && cannot_run == 0 && !lost && !too_long; }
@@ -52,7 +53,7 @@ private:
     asio::awaitable<void> await_end(outcome& result, bool quiet);
     asio::awaitable<void> end_when_lost(const holding& held, outcome& result);
     asio::awaitable<void> keep_lease(const holding& held, std::chrono::milliseconds every);
-    asio::awaitable<void> end_when_asked(const holding& held, bool quiet);
+    asio::awaitable<void> end_when_asked(const holding& held, outcome& result, bool quiet);
     asio::awaitable<void> end_in_time(const run_options& how, outcome& result);
     void end_without_keeper();
 

@@ -22,10 +22,12 @@ void occupy_standard_streams() {
 }
 
 int run(const std::vector<std::string>& words) {
-    CLI::App app("Distributed locks on ZooKeeper and Redis for shells, cron jobs and builds");
+    CLI::App app("Distributed locks on ZooKeeper and Redis for shells, cron jobs and builds",
+                 "paddock");
     app.set_version_flag("--version", "paddock " + std::string(paddock::version().text));
     app.require_subcommand(1);
-    const std::vector<cli::subcommand> commands{cli::add_lock(app)};
+    const std::vector<cli::subcommand> commands{cli::add_lock(app), cli::add_once(app),
+                                                cli::add_elect(app)};
     const auto end = std::find(words.begin(), words.end(), "--");
     const std::vector<std::string> command(end == words.end() ? end : end + 1, words.end());
     try {

@@ -117,11 +117,6 @@ asio::awaitable<void> pass(const deadline& at) {
     co_await timer.async_wait(asio::use_awaitable);
 }
 
-std::unique_ptr<holding> one(paddock::guard held) {
-    if (!held) return nullptr;
-    return std::make_unique<one_lock>(std::move(held));
-}
-
 asio::awaitable<std::unique_ptr<holding>> take_on_zookeeper(paddock::client& zk,
                                                             const lock_choice& lock,
                                                             const deadline& until,
@@ -142,19 +137,19 @@ asio::awaitable<std::unique_ptr<holding>> take_on_zookeeper(paddock::client& zk,
         co_return std::make_unique<several_locks>(std::move(held));
     }
     const auto how = operations_of(zk, lock);
-    if (only_try) co_return one(co_await how.try_lock());
+    if (only_try) co_return hold(co_await how.try_lock());
     auto first = co_await paddock::first_of(queue(how, told), pass(until));
     if (first.index() == 1) co_return nullptr;
-    co_return one(std::get<0>(std::move(first)));
+    co_return hold(std::get<0>(std::move(first)));
 }
 
 #if PADDOCK_HAS_REDIS
 template <typename Limited, typename Unlimited>
 asio::awaitable<std::unique_ptr<holding>> until(const deadline& at, Limited limited,
                                                 Unlimited unlimited) {
-    if (!at) co_return one(co_await unlimited());
+    if (!at) co_return hold(co_await unlimited());
     const auto left = std::max(*at - paddock::boot_clock::now(), std::chrono::nanoseconds(0));
-    co_return one(co_await limited(left));
+    co_return hold(co_await limited(left));
 }
 
 asio::awaitable<std::unique_ptr<holding>>
@@ -182,6 +177,11 @@ std::string lock_choice::name() const {
     for (const auto& path : paths)
         lines += (lines.empty() ? "" : "\n") + path;
     return lines;
+}
+
+std::unique_ptr<holding> hold(paddock::guard held) {
+    if (!held) return nullptr;
+    return std::make_unique<one_lock>(std::move(held));
 }
 
 void check(const lock_choice& lock, servers& at) {

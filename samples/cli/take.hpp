@@ -32,6 +32,9 @@ void check(const lock_choice& lock, servers& at);
 
 using deadline = std::optional<paddock::boot_clock::time_point>;
 
+/// Nothing for an empty guard.
+std::unique_ptr<holding> hold(paddock::guard held);
+
 /// Nothing, if it is not granted until the deadline. Without one it waits for as long as it takes;
 /// with one in the past it only tries.
 asio::awaitable<std::unique_ptr<holding>> take(servers& at, const lock_choice& lock, deadline until,

@@ -58,7 +58,6 @@ waiting_line::waiting_line(std::string lock, bool quiet)
 waiting_line::~waiting_line() { clear(); }
 
 void waiting_line::show(std::size_t ahead, const std::optional<paddock::contender>& holder) {
-    if (quiet_) return;
     std::string text = "paddock: waiting for " + printable(lock_) + ", ";
     text += ahead == 0 ? "next" : std::to_string(ahead) + " ahead";
     if (holder) {
@@ -67,6 +66,15 @@ void waiting_line::show(std::size_t ahead, const std::optional<paddock::contende
         const bool known = holder->since.time_since_epoch().count() != 0;
         if (known && terminal_ && held.count() >= 0) text += " for " + describe(held);
     }
+    show(text);
+}
+
+void waiting_line::show_leader(const paddock::contender& leader) {
+    show("paddock: " + printable(lock_) + " is led by " + describe(leader));
+}
+
+void waiting_line::show(const std::string& text) {
+    if (quiet_) return;
     if (terminal_) {
         const auto waited = describe(paddock::boot_clock::now() - begin_) + "  ";
         std::cerr << "\r\x1b[K" << cut(waited + text, columns() - 1) << std::flush;

@@ -27,10 +27,14 @@ public:
 
     bool wanted() const { return !quiet_; }
     void show(std::size_t ahead, const std::optional<paddock::contender>& holder);
+    /// Of an election.
+    void show_leader(const paddock::contender& leader);
     /// Removes the line from the terminal.
     void clear();
 
 private:
+    void show(const std::string& text);
+
     const std::string lock_;
     const bool quiet_, terminal_;
     const paddock::boot_clock::time_point begin_ = paddock::boot_clock::now();

@@ -1,0 +1,100 @@
+#include "commands.hpp"
+#include "exit_status.hpp"
+#include "run_locked.hpp"
+
+#include <paddock/election.hpp>
+#include <paddock/first_of.hpp>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <iostream>
+#include <memory>
+#include <unistd.h>
+#include <utility>
+#include <variant>
+
+namespace cli {
+
+namespace {
+
+/// Who this participant is, for the others.
+std::string own_id(const std::string& label) {
+    std::string host(256, '\0');
+    gethostname(host.data(), host.size() - 1);
+    host.resize(host.find('\0'));
+    return (label.empty() ? "" : label + " on ") + host + ", process " + std::to_string(getpid());
+}
+
+/// Says who leads meanwhile, on a terminal or to a log, until it is cancelled.
+asio::awaitable<void> tell_leaders(const paddock::election& election, waiting_line& told) {
+    const auto answer = asio::as_tuple(asio::use_awaitable);
+    asio::steady_timer pause(co_await asio::this_coro::executor);
+    for (paddock::fencing_token seen{};;) {
+        pause.expires_after(std::chrono::milliseconds(300));
+        co_await pause.async_wait(asio::use_awaitable);
+        auto [failed, leader] = co_await election.next_leader(seen, answer);
+        if (failed) co_return;
+        seen = leader ? leader->token : paddock::fencing_token{};
+        if (leader) leader->label = leader->data; // an election's id
+        if (leader) told.show_leader(*leader);
+    }
+}
+
+asio::awaitable<std::unique_ptr<holding>> campaign(servers& at, const command_options& how,
+                                                   deadline until) {
+    waiting_line told(how.lock.name(), how.servers.quiet);
+    if (at.on_redis()) co_return co_await take(at, how.lock, until, told);
+    paddock::election_options options;
+    options.id = own_id(how.lock.label);
+    const paddock::election election(at.zk("elect"), how.lock.paths.at(0), options);
+    const auto elected = [&]() -> asio::awaitable<paddock::guard> {
+        if (until) return election.try_campaign_until(*until, asio::use_awaitable);
+        return election.campaign(asio::use_awaitable);
+    };
+    const auto tell = [&]() -> asio::awaitable<void> {
+        co_await tell_leaders(election, told);
+        asio::steady_timer for_ever(co_await asio::this_coro::executor,
+                                    asio::steady_timer::time_point::max());
+        co_await for_ever.async_wait(asio::use_awaitable);
+    };
+    if (how.servers.quiet) co_return hold(co_await elected());
+    auto first = co_await paddock::first_of(elected(), tell());
+    co_return hold(std::get<0>(std::move(first)));
+}
+
+asio::awaitable<ending> lead(servers& at, job& command, deadline until,
+                             const command_options& how) {
+    for (;;) {
+        const auto leadership = co_await campaign(at, how, until);
+        if (!leadership) co_return not_granted(how);
+        if (!how.servers.quiet) std::cerr << "paddock: leads " << how.lock.name() << '\n';
+        const auto result = co_await run_under(*leadership, at, command, how);
+        co_await leadership->unlock();
+        if (!result.lost && !result.asked) co_return ending_of(result, how);
+        std::cerr << "paddock: leads no more: "
+                  << (result.lost ? result.why : "somebody has asked for that") << '\n';
+        until.reset();
+    }
+}
+
+} // namespace
+
+subcommand add_elect(CLI::App& app) {
+    auto* const elect = app.add_subcommand("elect", "run a command while leading, and again");
+    const auto how = std::make_shared<command_options>();
+    elect->add_option("PATH", how->lock.paths, "the election, such as /leaders/scheduler")
+        ->expected(1);
+    add_command(*elect, *how);
+    const auto run = [how](std::vector<std::string> command) {
+        how->command = std::move(command);
+        return run_with_keeper(*how, [&](servers& at, job& started, deadline until) {
+            return lead(at, started, until, *how);
+        });
+    };
+    return {elect, run};
+}
+
+} // namespace cli
