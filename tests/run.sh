@@ -131,8 +131,8 @@ flags=
 [ -n "$debug" ] || options="$options -Ddebug=false"
 # For clang it is the compiling that counts: its warnings do not depend on the optimisation.
 [ "$compiler" = g++ ] || options="$options -Doptimization=0"
-# The samples are run in the plain build.
-[ -z "$sanitizer" ] || options="$options -Dsamples=disabled"
+# The samples and the command are run in the plain build.
+[ -z "$sanitizer" ] || options="$options -Dsamples=disabled -Dtools=disabled"
 # A log shows functions; their lines cost a fifth of the compiler's time.
 lines=-g1
 [ -z "${CI:-}" ] || lines=-g0

@@ -32,6 +32,10 @@ int run(const std::vector<std::string>& words) {
     const std::vector<std::string> command(end == words.end() ? end : end + 1, words.end());
     try {
         std::vector<std::string> own(words.begin(), end);
+        const auto is_first = [&](const auto& one) { return one.app->get_name() == own[0]; };
+        if (!own.empty() && own[0][0] != '-' &&
+            std::none_of(commands.begin(), commands.end(), is_first))
+            throw cli::usage_error("there is no command " + own[0] + "; see paddock --help");
         std::reverse(own.begin(), own.end()); // as CLI11 wants it
         app.parse(own);
         for (const auto& one : commands)

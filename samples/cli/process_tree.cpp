@@ -50,7 +50,7 @@ std::vector<pid_t> descendants(pid_t except) {
         const auto [begin, end] = by_parent.equal_range(below[n]);
         for (auto child = begin; child != end; ++child) {
             const auto& one = child->second;
-            if (one.state != 'Z' && (except == 0 || one.session != except))
+            if (one.state != 'Z' && (except == 0 || (one.pid != except && one.session != except)))
                 below.push_back(one.pid);
         }
     }

@@ -76,7 +76,12 @@ void add_command(CLI::App& app, command_options& into) {
 
 void add_lock_kinds(CLI::App& app, command_options& into) {
     const auto group = "Kinds of locks";
-    app.add_flag("--shared", into.lock.shared, "a shared lock, for readers")->group(group);
+    app.add_flag("--shared", into.lock.shared,
+                 "as a reader: shared with others, not with --exclusive")
+        ->group(group);
+    app.add_flag("--exclusive", into.lock.exclusive,
+                 "as a writer, where others take --shared; a lock without both is of another kind")
+        ->group(group);
     app.add_option("--semaphore", into.lock.permits, "one of N permits")
         ->type_name("N")
         ->check(CLI::Range(1, 1'000'000))

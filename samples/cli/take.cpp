@@ -40,33 +40,46 @@ Options options_of(const lock_choice& lock) {
     return options;
 }
 
-operations operations_of(paddock::client& zk, const lock_choice& lock) {
+template <typename Lock, typename... Key>
+operations as_only_one(Lock lock, Key... key) {
     const auto token = asio::use_awaitable;
-    const auto& path = lock.key.empty() ? lock.paths.at(0) : lock.key.at(0);
-    const auto shared = options_of<paddock::shared_mutex_options>(lock);
+    return {[=] { return lock.enqueue(key..., token); },
+            [=] { return lock.try_lock(key..., token); }};
+}
+
+template <typename Lock, typename... Key>
+operations as_reader(Lock lock, Key... key) {
+    const auto token = asio::use_awaitable;
+    return {[=] { return lock.enqueue_shared(key..., token); },
+            [=] { return lock.try_lock_shared(key..., token); }};
+}
+
+operations operations_of(paddock::client& zk, const lock_choice& lock) {
+    const auto readers = options_of<paddock::shared_mutex_options>(lock);
     const auto alone = options_of<paddock::mutex_options>(lock);
     if (!lock.key.empty()) {
-        const auto& key = lock.key.at(1);
-        if (lock.shared) {
-            const paddock::shared_lock_family all(zk, path, shared);
-            return {[=] { return all.enqueue_shared(key, token); },
-                    [=] { return all.try_lock_shared(key, token); }};
-        }
-        const paddock::lock_family all(zk, path, alone);
-        return {[=] { return all.enqueue(key, token); }, [=] { return all.try_lock(key, token); }};
+        const auto &family = lock.key.at(0), &key = lock.key.at(1);
+        if (lock.shared) return as_reader(paddock::shared_lock_family(zk, family, readers), key);
+        if (lock.exclusive)
+            return as_only_one(paddock::shared_lock_family(zk, family, readers), key);
+        return as_only_one(paddock::lock_family(zk, family, alone), key);
     }
-    if (lock.permits > 0) {
-        const paddock::semaphore one(zk, path, lock.permits,
+    const auto& path = lock.paths.at(0);
+    if (lock.shared) return as_reader(paddock::shared_mutex(zk, path, readers));
+    if (lock.exclusive) return as_only_one(paddock::shared_mutex(zk, path, readers));
+    if (lock.permits == 0) return as_only_one(paddock::mutex(zk, path, alone));
+    const auto token = asio::use_awaitable;
+    const paddock::semaphore permits(zk, path, lock.permits,
                                      options_of<paddock::semaphore_options>(lock));
-        return {[=] { return one.enqueue(token); }, [=] { return one.try_acquire(token); }};
-    }
-    if (lock.shared) {
-        const paddock::shared_mutex one(zk, path, shared);
-        return {[=] { return one.enqueue_shared(token); },
-                [=] { return one.try_lock_shared(token); }};
-    }
-    const paddock::mutex one(zk, path, alone);
-    return {[=] { return one.enqueue(token); }, [=] { return one.try_lock(token); }};
+    return {[=] { return permits.enqueue(token); }, [=] { return permits.try_acquire(token); }};
+}
+
+paddock::lock_request request_of(paddock::client& zk, const lock_choice& lock,
+                                 const std::string& path) {
+    const auto readers = options_of<paddock::shared_mutex_options>(lock);
+    if (lock.shared) return paddock::shared(paddock::shared_mutex(zk, path, readers));
+    if (lock.exclusive) return paddock::exclusive(paddock::shared_mutex(zk, path, readers));
+    return paddock::mutex(zk, path, options_of<paddock::mutex_options>(lock));
 }
 
 /// Shows the line, each second anew, until it is cancelled.
@@ -85,6 +98,7 @@ asio::awaitable<void> show_the_way(paddock::ticket& place, waiting_line& told) {
     while (place.position() > 0) {
         const auto ahead = place.position();
         const auto holder = co_await place.holder(asio::use_awaitable);
+        if (place.position() != ahead) continue; // it has changed already
         const auto changed = [&]() -> asio::awaitable<void> {
             co_await place.next_change(asio::use_awaitable);
         };
@@ -126,11 +140,7 @@ asio::awaitable<std::unique_ptr<holding>> take_on_zookeeper(paddock::client& zk,
     if (lock.all) {
         std::vector<paddock::lock_request> all;
         for (const auto& path : lock.paths)
-            if (lock.shared)
-                all.push_back(paddock::shared(paddock::shared_mutex(
-                    zk, path, options_of<paddock::shared_mutex_options>(lock))));
-            else
-                all.push_back(paddock::mutex(zk, path, options_of<paddock::mutex_options>(lock)));
+            all.push_back(request_of(zk, lock, path));
         const auto limit = std::max(left, std::chrono::nanoseconds(0));
         auto held = co_await paddock::try_lock_all_for(all, limit, asio::use_awaitable);
         if (!held) co_return nullptr;
@@ -191,10 +201,12 @@ void check(const lock_choice& lock, servers& at) {
     if (locks == 0) throw usage_error("a PATH is missing: the lock, such as /locks/nightly");
     if (locks > 1 && !lock.all)
         throw usage_error("for several locks give --all; a command stands behind --");
-    if (lock.permits > 0 && (lock.shared || lock.all || !lock.key.empty()))
-        throw usage_error("--semaphore does not go with --shared, --all and --key");
+    if (lock.shared && lock.exclusive) throw usage_error("--shared does not go with --exclusive");
+    if (lock.permits > 0 && (lock.shared || lock.exclusive || lock.all || !lock.key.empty()))
+        throw usage_error("--semaphore does not go with --shared, --exclusive, --all and --key");
     if (!at.on_redis()) return;
     if (lock.shared) at.zk("--shared");
+    if (lock.exclusive) at.zk("--exclusive");
     if (lock.permits > 0) at.zk("--semaphore");
     if (lock.all) at.zk("--all");
 }

@@ -18,9 +18,9 @@ namespace cli {
 struct lock_choice {
     std::vector<std::string> paths{}; ///< one, or several with `all`
     bool all = false;
-    bool shared = false;
-    int permits = 0;                ///< of a semaphore; zero: it is none
-    std::vector<std::string> key{}; ///< a family and its key, instead of a path
+    bool shared = false, exclusive = false; ///< of a lock that readers share; else a mutex
+    int permits = 0;                        ///< of a semaphore; zero: it is none
+    std::vector<std::string> key{};         ///< a family and its key, instead of a path
     std::string label{};
 
     /// As people know it, and PADDOCK_LOCK_PATH has it: a line for each lock.

@@ -61,10 +61,11 @@ void waiting_line::show(std::size_t ahead, const std::optional<paddock::contende
     std::string text = "paddock: waiting for " + printable(lock_) + ", ";
     text += ahead == 0 ? "next" : std::to_string(ahead) + " ahead";
     if (holder) {
-        text += "; held by " + describe(*holder);
         const auto held = std::chrono::system_clock::now() - holder->since;
         const bool known = holder->since.time_since_epoch().count() != 0;
-        if (known && terminal_ && held.count() >= 0) text += " for " + describe(held);
+        text += "; held ";
+        if (known && terminal_ && held.count() >= 0) text += "for " + describe(held) + ' ';
+        text += "by " + describe(*holder);
     }
     show(text);
 }

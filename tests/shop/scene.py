@@ -11,9 +11,10 @@ from browser import DIES_WITH_US
 
 class Ensemble:
     def __init__(self, root):
-        script = pathlib.Path(__file__).with_name("servers.sh")
-        self.shell = subprocess.Popen(["sh", script, root], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.address = self.shell.stdout.readline().strip()
+        script = pathlib.Path(__file__).parent.parent / "support/served.sh"
+        self.shell = subprocess.Popen(["sh", script, root, "zookeeper"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                      text=True)
+        self.address = self.shell.stdout.readline().partition(" ")[0]
         if not self.address:
             raise RuntimeError("the ZooKeeper server did not start")
 

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""`paddock once` and `paddock elect`.
+   jobs_test.py SOURCE-ROOT PADDOCK [CHECK…]"""
+import os
+import signal
+import time
+
+from scene import Proxy, checks_of, command_of, end, run_checks, same
+
+SHORT = ["--session-timeout", "2s"]
+
+
+def of_many_machines_one_runs_the_job(s):
+    path, file = s.path(), s.file()
+    everybody = [s.begin("once", path, "--per", "day", "--", "sh", "-c", f"echo ran >>{file}") for _ in range(10)]
+    ended = [end(one) for one in everybody]
+    same([one[0] for one in ended], [0] * 10)
+    same(sum("done already by" in one[2] for one in ended), 9)
+    same(file.read_text(), "ran\n")
+    same(s.run("once", path, "--per", "day", "-q", "--", "echo", "again").out, "")
+
+
+def a_run_that_fails_does_not_count(s):
+    path = s.path()
+    same(s.run("once", path, "--per", "week", "--", "sh", "-c", "exit 3").returncode, 3)
+    same(s.run("once", path, "--per", "week", "--", "/no/such").returncode, 127)
+    same(s.run("once", path, "--per", "week", "--at-most", "200ms", "--", "sleep", "9").returncode, 123)
+    same(s.run("once", path, "--per", "week", "--", "sh", "-c", "kill $$").returncode, -signal.SIGTERM)
+    killed = s.begin("once", path, "--per", "week", *SHORT, "--", "sleep", "100")
+    command_of(killed)
+    killed.kill()
+    end(killed)
+    same(s.run("once", path, "--per", "week", *SHORT, "--", "echo", "ran").out, "ran\n")
+    same(s.run("once", path, "--per", "week", "--", "echo", "ran").out, "")
+
+
+def a_run_that_has_lost_its_lock_does_not_count(s):
+    path = s.path()
+    proxy = Proxy(s.server.address)
+    script = "trap '' TERM; while :; do sleep 0.05; done"
+    holder = s.begin("once", path, "--per", "day", *SHORT, "--", "sh", "-c", script, servers=proxy.address)
+    command_of(holder)
+    proxy.cut = True
+    same(end(holder)[0], 123)
+    proxy.close()
+    same(s.run("once", path, "--per", "day", "--", "echo", "ran").out, "ran\n")
+
+
+def the_next_period_runs_again(s):
+    path = s.path()
+    same(s.run("once", path, "--per", "1s", "--", "echo", "ran").out, "ran\n")
+    same(s.run("once", path, "--per", "1h", "--", "echo", "ran").out, "")
+    time.sleep(1)
+    same(s.run("once", path, "--per", "1s", "--", "echo", "ran").out, "ran\n")
+
+
+def a_key_runs_once_and_is_remembered(s):
+    path = s.path()
+    for key in ("a", "a/b c-0000000001", "ä", "x" * 64):
+        same(s.run("once", path, "--key", key, "--", "echo", "built").out, "built\n")
+        same(s.run("once", path, "--key", key, "--", "echo", "built").out, "")
+    same(s.run("once", path, "--key", "x" * 500, "--", "true").returncode, 2)
+
+
+def the_oldest_keys_are_forgotten(s):
+    path = s.path()
+    for key in ("a", "b", "c"):
+        s.run("once", path, "--key", key, "--keep", "2", "--", "true")
+    same([s.run("once", path, "--key", key, "--", "echo", key).out for key in ("c", "b", "a")], ["", "", "a\n"])
+
+
+def an_occasion_is_needed(s):
+    for words in ([], ["--per", "day", "--key", "k"], ["--per", "fortnight"], ["--per", "0s"]):
+        tried = s.run("once", s.path(), *words, "--", "true")
+        same((words, tried.returncode, tried.err.count("\n")), (words, 2, 1))
+
+
+def the_next_leader_runs_the_command(s):
+    path = s.path()
+    script = ("sh", "-c", "echo leads; exec sleep 100")
+    first = s.begin("elect", path, *SHORT, "--", *script)
+    same(first.stdout.readline(), "leads\n")
+    second = s.begin("elect", path, *SHORT, "--label", "second", "--", *script)
+    assert "is led by" in second.stderr.readline()
+    first.kill()
+    same(second.stdout.readline(), "leads\n")
+    os.kill(second.pid, signal.SIGTERM)
+    same(end(second)[0], -signal.SIGTERM)
+    end(first)
+
+
+def whoever_loses_the_leadership_campaigns_again(s):
+    path = s.path()
+    proxy = Proxy(s.server.address)
+    script = ("sh", "-c", "echo leads; exec sleep 100")
+    leader = s.begin("elect", path, *SHORT, "--", *script, servers=proxy.address)
+    same(leader.stdout.readline(), "leads\n")
+    proxy.cut = True
+    same(s.run("elect", path, *SHORT, "--", "echo", "for a moment").out, "for a moment\n")
+    proxy.cut = False
+    same(leader.stdout.readline(), "leads\n")
+    os.kill(leader.pid, signal.SIGTERM)
+    same(end(leader)[0], -signal.SIGTERM)
+    proxy.close()
+
+
+run_checks(checks_of(globals()))

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""`paddock` with locks on Redis.
+   redis_test.py SOURCE-ROOT PADDOCK [CHECK…]"""
+import os
+import signal
+import subprocess
+
+from scene import checks_of, end, eventually, last_tick, run_checks, same
+
+SHORT = ["--session-timeout", "2s"]
+NEW = ["--new-servers"]
+
+
+def a_lock_excludes_and_its_token_grows(s):
+    path = s.path()
+    holder = s.hold(path, *NEW)
+    same(s.run("lock", path, *NEW, "--try", "--", "true").returncode, 124)
+    same(s.run("lock", path, *NEW, "--timeout", "200ms", "--", "true").returncode, 124)
+    same(end(holder)[0], 0)
+    script = 'echo "$PADDOCK_FENCING_TOKEN"'
+    tokens = [s.run("lock", path, *NEW, "--", "sh", "-c", script).out for _ in range(2)]
+    assert "" < tokens[0] < tokens[1], tokens
+
+
+def the_locks_of_keys_do_not_exclude_each_other(s):
+    holder = s.hold("--key", "family", "plums", *NEW)
+    same(s.run("lock", "--key", "family", "pears", *NEW, "--try", "--", "true").returncode, 0)
+    same(s.run("lock", "--key", "family", "plums", *NEW, "--try", "--", "true").returncode, 124)
+    end(holder)
+
+
+def what_redis_does_not_have_is_bad_usage(s):
+    for words in (["--shared"], ["--exclusive"], ["--semaphore", "2"], ["--all", "/b"]):
+        tried = s.run("lock", s.path(), *words, "--", "true")
+        same((words, tried.returncode, tried.err), (words, 2, f"paddock: {words[0]} is not available on Redis\n"))
+    same(s.run("once", s.path(), "--per", "day", "--", "true").returncode, 2)
+
+
+def the_next_leader_runs_the_command(s):
+    path = s.path()
+    first = s.begin("elect", path, *NEW, "--", "sh", "-c", "echo leads; exec cat")
+    same(first.stdout.readline(), "leads\n")
+    second = s.begin("elect", path, *NEW, "--", "echo", "leads, too")
+    same(end(first)[0], 0)
+    same(end(second)[:2], (0, "leads, too\n"))
+
+
+def a_server_that_stands_still_ends_the_command_in_time(s):
+    path = s.path()
+    holder, file = s.ticks(path, *NEW, *SHORT, trap="trap '' TERM")
+    eventually("it works", lambda: file.exists() and file.read_text())
+    os.kill(s.server.pid, signal.SIGSTOP)
+    status, _, err = end(holder)
+    os.kill(s.server.pid, signal.SIGCONT)
+    same((status, "the lock was lost" in err), (123, True))
+    after = s.run("lock", path, *NEW, *SHORT, "--", "date", "+%s.%N")
+    assert last_tick(file) < float(after.out)
+
+
+def credentials_come_from_a_file(s):
+    port = s.server.address.split(":")[1]
+    file = s.file()
+    file.write_text("default:se cret/@1\n")
+
+    def configure(*words, password=()):
+        subprocess.run(["redis-cli", *password, "-p", port, "CONFIG", "SET", *words], check=True, capture_output=True)
+
+    configure("requirepass", "se cret/@1")
+    same(s.run("lock", s.path(), *NEW, "--auth-file", str(file), "--", "true").returncode, 0)
+    refused = s.run("lock", s.path(), *NEW, "--connect-timeout", "2s", "--", "true")
+    same(refused.returncode, 125)
+    configure("requirepass", "", password=("--no-auth-warning", "-a", "se cret/@1"))
+
+
+run_checks(checks_of(globals()), kind="redis",
+           alone={a_server_that_stands_still_ends_the_command_in_time, credentials_come_from_a_file})
