@@ -16,6 +16,7 @@ using run_command = std::function<int(std::vector<std::string> command)>;
 struct subcommand {
     CLI::App* app = nullptr;
     run_command run{};
+    bool runs_a_command = false; ///< the one behind --
 };
 
 subcommand add_lock(CLI::App& app);

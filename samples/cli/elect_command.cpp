@@ -20,6 +20,12 @@ namespace cli {
 
 namespace {
 
+constexpr auto about_elect =
+    R"text(Runs the command while this process leads, and ends it when the leadership is lost, as paddock lock does; then it takes part again, behind the others. It exits when the command has ended by itself. On ZooKeeper it takes part in the election that Curator's LeaderLatch has at PATH; on Redis it takes the lock.
+
+Example:
+    paddock elect /leaders/scheduler -- ./scheduler)text";
+
 /// Who this participant is, for the others.
 std::string own_id(const std::string& label) {
     std::string host(256, '\0');
@@ -88,13 +94,14 @@ subcommand add_elect(CLI::App& app) {
     elect->add_option("PATH", how->lock.paths, "the election, such as /leaders/scheduler")
         ->expected(1);
     add_command(*elect, *how);
+    elect->footer(about_elect);
     const auto run = [how](std::vector<std::string> command) {
         how->command = std::move(command);
         return run_with_keeper(*how, [&](servers& at, job& started, deadline until) {
             return lead(at, started, until, *how);
         });
     };
-    return {elect, run};
+    return {elect, run, true};
 }
 
 } // namespace cli

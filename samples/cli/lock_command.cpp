@@ -8,6 +8,20 @@ namespace cli {
 
 namespace {
 
+constexpr auto about_lock =
+    R"text(Waits for the lock, runs the command, and releases the lock when all processes of the command have ended, those in the background, too.
+
+The command has PADDOCK_LOCK_PATH and PADDOCK_FENCING_TOKEN in its environment (with --all a line for each lock; permits and readers have no token). A store that refuses a smaller token than it has seen is safe from whoever goes on without knowing that its lock is lost.
+
+Signals reach the command, and streams, terminal and exit status are its own. Should the lock be lost, all its processes get SIGTERM, and SIGKILL before anybody else can hold the lock: a process of its own looks after that, also when paddock itself is killed or stands still. (Only the token helps when both are stopped, as by SIGSTOP to the whole group or with the machine.) Asked for the lock (paddock ask), it sends SIGTERM.
+
+A lock without --shared, --exclusive and --semaphore is what Curator calls InterProcessMutex. Locks of different kinds do not exclude each other at one path.
+
+Examples:
+    paddock lock /locks/nightly --try -- ./backup.sh
+    paddock lock /locks/db --timeout 5m --at-most 1h -- ./migrate up
+    paddock lock --semaphore 3 /locks/licences -- make simulate)text";
+
 asio::awaitable<ending> lock_and_run(servers& at, job& command, deadline until,
                                      const command_options& how) {
     waiting_line told(how.lock.name(), how.servers.quiet);
@@ -24,13 +38,14 @@ subcommand add_lock(CLI::App& app) {
     const auto how = std::make_shared<command_options>();
     add_lock_kinds(*lock, *how);
     add_command(*lock, *how);
+    lock->footer(about_lock);
     const auto run = [how](std::vector<std::string> command) {
         how->command = std::move(command);
         return run_with_keeper(*how, [&](servers& at, job& started, deadline until) {
             return lock_and_run(at, started, until, *how);
         });
     };
-    return {lock, run};
+    return {lock, run, true};
 }
 
 } // namespace cli

@@ -1,8 +1,6 @@
 // Locks for shells, cron jobs and builds: see paddock(1).
-#include "commands.hpp"
+#include "command_line.hpp"
 #include "exit_status.hpp"
-
-#include <paddock/version.hpp>
 
 #include <algorithm>
 #include <exception>
@@ -22,12 +20,7 @@ void occupy_standard_streams() {
 }
 
 int run(const std::vector<std::string>& words) {
-    CLI::App app("Distributed locks on ZooKeeper and Redis for shells, cron jobs and builds",
-                 "paddock");
-    app.set_version_flag("--version", "paddock " + std::string(paddock::version().text));
-    app.require_subcommand(1);
-    const std::vector<cli::subcommand> commands{cli::add_lock(app), cli::add_once(app),
-                                                cli::add_elect(app)};
+    const auto [app, commands] = cli::make_command_line();
     const auto end = std::find(words.begin(), words.end(), "--");
     const std::vector<std::string> command(end == words.end() ? end : end + 1, words.end());
     try {
@@ -37,11 +30,11 @@ int run(const std::vector<std::string>& words) {
             std::none_of(commands.begin(), commands.end(), is_first))
             throw cli::usage_error("there is no command " + own[0] + "; see paddock --help");
         std::reverse(own.begin(), own.end()); // as CLI11 wants it
-        app.parse(own);
+        app->parse(own);
         for (const auto& one : commands)
             if (one.app->parsed()) return one.run(command);
     } catch (const CLI::Success& asked) { // --help, --version
-        return app.exit(asked);
+        return app->exit(asked);
     } catch (const CLI::ParseError& wrong) {
         std::cerr << "paddock: " << wrong.what() << "; see paddock --help\n";
     } catch (const cli::usage_error& wrong) {

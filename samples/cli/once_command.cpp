@@ -18,6 +18,15 @@ namespace cli {
 
 namespace {
 
+constexpr auto about_once =
+    R"text(Every machine may start it: the command runs on the first that gets the lock at PATH, and on the next one if it fails there. Once a run has finished with status 0 the others do nothing, and exit with 0. A run that was killed, or has lost its lock, does not count. On ZooKeeper only.
+
+The record stands below PATH-done, written in one transaction with a check of the lock. Whether it is another day decides the time zone of the machine (TZ) and the clock of the ensemble, when the run began.
+
+Examples:
+    paddock once /jobs/nightly --per day -- ./backup.sh
+    paddock once /build/artifact --key "$(sha256sum <input)" -- make artifact)text";
+
 constexpr std::size_t most_deletes = 100; // in one transaction
 
 struct once_options : command_options {
@@ -152,6 +161,7 @@ subcommand add_once(CLI::App& app) {
     once->add_option("--keep", how->keep, "so many keys are remembered (1000)")
         ->check(CLI::Range(1, 100'000));
     add_command(*once, *how);
+    once->footer(about_once);
     const auto run = [how](std::vector<std::string> command) {
         how->command = std::move(command);
         check(how->when);
@@ -159,7 +169,7 @@ subcommand add_once(CLI::App& app) {
             return run_if_not_done(at, started, until, *how);
         });
     };
-    return {once, run};
+    return {once, run, true};
 }
 
 } // namespace cli

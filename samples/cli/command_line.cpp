@@ -1,0 +1,38 @@
+#include "command_line.hpp"
+
+#include <paddock/version.hpp>
+
+#include <string>
+
+namespace cli {
+
+namespace {
+
+constexpr auto common =
+    R"(The options of each command: paddock COMMAND --help, or paddock-COMMAND(1).
+
+A lock is named by a path, such as /locks/nightly, and its servers by --servers or PADDOCK_SERVERS: zk://host:port,… of ZooKeeper, redis://host:port,… of Redis. A TIME is 250ms, 10s, 5m, 2h or 1d; a number alone are seconds.
+
+Exit status: that of the command that it has run, and death by a signal likewise. Otherwise:
+    0    done; or not granted, with --no-fail
+    1    the answer is no (ls, kick, ask, tidy, doctor)
+    2    bad usage
+    123  the lock was lost, or --at-most was over, and the command was ended
+    124  the lock was not granted in time
+    125  no server answers, or they refuse
+    126  the command cannot be run
+    127  there is no such command)";
+
+} // namespace
+
+command_line make_command_line() {
+    command_line all{std::make_unique<CLI::App>(
+        "distributed locks on ZooKeeper and Redis for shells, cron jobs and builds", "paddock")};
+    all.app->set_version_flag("--version", "paddock " + std::string(paddock::version().text));
+    all.app->require_subcommand(1);
+    all.app->footer(common);
+    all.commands = {add_lock(*all.app), add_once(*all.app), add_elect(*all.app)};
+    return all;
+}
+
+} // namespace cli
