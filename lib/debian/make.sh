@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes Debian packages of this source tree: the source package, libpaddock0.2 and libpaddock-dev.
+# Makes Debian packages of this source tree: the source package, libpaddock0.2, libpaddock-dev and paddock-tools.
 #
 #   sh lib/debian/make.sh FOLDER [options of dpkg-buildpackage…]     # -S: the source package only
 #

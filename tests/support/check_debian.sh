@@ -52,12 +52,23 @@ check_development() {
   find "$folder/debian-root" -name paddockConfig.cmake | grep -q . || fail "libpaddock-dev has nothing for CMake"
 }
 
+check_tools() {
+  depends "$name \(= $(dpkg-deb -f "$package" Version)\)" || fail "paddock-tools takes another $name"
+  for file in bin/paddock share/man/man1/paddock-lock.1.gz share/bash-completion/completions/paddock.bash; do
+    [ -f "$folder/debian-root/usr/$file" ] || fail "paddock-tools has no $file"
+  done
+  said=$(LD_LIBRARY_PATH=$(dirname "$installed") "$folder/debian-root/usr/bin/paddock" --version)
+  [ "$said" = "paddock $(dpkg-deb -f "$package" Version | cut -d- -f1)" ] || fail "the command says: $said"
+}
+
 make_compiler
 make_packages
 unpack 'libpaddock[0-9]*'
 check_runtime
 unpack libpaddock-dev
 check_development
+unpack paddock-tools
+check_tools
 
 use_installed "$folder/debian-root"
 compile_program

@@ -12,7 +12,8 @@ server_packages="default-jre-headless:java libzookeeper-java libservlet-api-java
 # redis-tools has the server, too, and starts none.
 redis_packages="redis-tools:redis-check-rdb"
 shop_packages="libcli11-dev libsqlite3-dev libsqlitecpp-dev"
-test_packages="$shop_packages doctest-dev libspdlog-dev patch:patch clang-format-14:clang-format-14 libzookeeper-mt2"
+test_packages="$shop_packages doctest-dev libspdlog-dev patch:patch clang-format-14:clang-format-14 libzookeeper-mt2
+  groff-base:groff"
 tidy_packages="clang-tidy-14:clang-tidy-14"
 # Only builds without sanitizers check the installation.
 install_packages="cmake:cmake debhelper:dh"
