@@ -1,12 +1,11 @@
 // A lock for each key, on one of many ensembles, while their list changes: see the guide, too.
 //     many_ensembles [host:port,… [host:port,…]]
-// The node /stage of one of them, the home, has the lists that count: "1 a b", then that and
-// "2 a b c", then "2 a b c". A key is locked in its place of each list, the older one first. Stages
-// in succession share a list, and exclude each other; publish() waits for calls of earlier ones.
+// The node /stage of one of them, the home, has the lists that count: "1 a b", then also
+// "2 a b c", then only that. A key is locked in its place of each list, the older one first.
 #include <paddock/paddock.hpp>
 
-#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/uuid/name_generator_sha1.hpp>
 
 #include <iostream>
@@ -14,6 +13,7 @@
 #include <sstream>
 
 namespace asio = boost::asio;
+constexpr auto with_error = asio::as_tuple(asio::use_awaitable); // sessions and waits end, too
 
 /// Rendezvous hashing: a new ensemble takes keys from all others, which exchange none.
 std::string place_of(const std::string& key, const std::string& list) {
@@ -52,23 +52,25 @@ struct many_ensembles {
             if (again.version != found.stat.version) continue; // perhaps nobody waits for us
             used = std::make_shared<paddock::guard>(std::move(shared));
             lists = found.data;
-            const auto with_error = asio::as_tuple(asio::use_awaitable); // a session ends, too
+            begun.cancel();
             co_await paddock::first_of(changed.event(with_error), used->lost(with_error));
             if (!used->valid()) used.reset(); // back to the present stage
         }
     }
-    /// False if it was not granted in time: ask again, in the present stage. Throws as with() does.
+    /// Waits so long for the stage and for each lock. False: ask again. Throws as with() does.
     asio::awaitable<bool> try_with(std::string key, std::chrono::seconds limit, auto work) {
-        while (!used)
-            co_await home.exists("/stage");
+        asio::steady_timer late(home.get_executor(), limit);
+        while (!used && late.expiry() > std::chrono::steady_clock::now())
+            co_await paddock::first_of(begun.async_wait(with_error), late.async_wait(with_error));
+        if (!used) co_return false;
         const auto stage = used; // until this call ends
         std::istringstream lines(lists);
         std::map<std::string, paddock::guard> held;
         fence mine;
         for (std::string number, list; lines >> number && std::getline(lines, list);) {
             const auto place = place_of(key, list);
-            const auto locks = locks_in(place);
-            if (!held[place]) held[place] = co_await locks.try_lock_for(key, limit);
+            if (!locks_in.contains(place)) throw std::out_of_range("unknown ensemble: " + place);
+            if (!held[place]) held[place] = co_await locks_in.at(place).try_lock_for(key, limit);
             if (!held[place]) co_return false;
             mine[std::stoi(number)] = held[place].fencing_token();
         }
@@ -81,16 +83,15 @@ struct many_ensembles {
         co_return true;
     }
     paddock::client& home;
-    std::function<paddock::lock_family(std::string name)> locks_in;
+    std::map<std::string, paddock::lock_family> locks_in; // by the ensemble's name
     std::shared_ptr<paddock::guard> used{};
     std::string lists{};
+    asio::steady_timer begun{home.get_executor(), asio::steady_timer::time_point::max()};
 };
 
 asio::awaitable<void> demo(std::string first, std::string second) {
     paddock::client a(co_await asio::this_coro::executor, first), b(a.get_executor(), second);
-    many_ensembles locks{a, [&](const std::string& name) {
-                             return paddock::lock_family(name == "a" ? a : b, "/locks/in-" + name);
-                         }};
+    many_ensembles locks{a, {{"a", {a, "/locks/in-a"}}, {"b", {b, "/locks/in-b"}}}};
     const paddock::create_options for_now{.mode = paddock::create_mode::ephemeral};
     co_await a.create("/stage", "1 a", for_now); // but yours stays, and is made only once
     fence stored;

@@ -37,10 +37,11 @@ public:
     ensembles_process(ensembles_by_name& all, timeline& time, dice& chance, std::string called)
         : name(std::move(called)), all_(all), time_(time), chance_(chance) {
         io_->get_executor().on_work_started();
-        const auto locks_in = [this](const std::string& ensemble) {
-            return lock_family(client_of(ensemble), "/locks");
-        };
-        locks_ = std::make_unique<many_ensembles>(many_ensembles{client_of("home"), locks_in});
+        std::map<std::string, lock_family> locks_in;
+        for (const auto& [ensemble, servers] : all)
+            locks_in.emplace(ensemble, lock_family(client_of(ensemble), "/locks"));
+        locks_ = std::make_unique<many_ensembles>(
+            many_ensembles{client_of("home"), std::move(locks_in)});
     }
     ~ensembles_process() { die(); }
     ensembles_process(const ensembles_process&) = delete;
@@ -110,8 +111,8 @@ public:
         if (dead()) return;
         for (auto& [ensemble, one] : connections_)
             one.where->die();
+        locks_.reset(); // has a timer
         io_.reset();
-        locks_.reset();
         for (auto& [ensemble, one] : connections_) {
             one.zk.reset();
             one.where->end();
