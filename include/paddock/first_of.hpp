@@ -1,9 +1,8 @@
 #pragma once
 
-#include <paddock/error.hpp>
+#include <paddock/detail/run.hpp>
 
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/experimental/parallel_group.hpp>
@@ -12,32 +11,10 @@
 
 #include <exception>
 #include <optional>
-#include <type_traits>
 #include <utility>
 #include <variant>
 
 namespace paddock {
-
-namespace detail {
-
-/// `void` has no place in a variant.
-template <typename Result>
-using alternative = std::conditional_t<std::is_void_v<Result>, std::monostate, Result>;
-
-/// Stores the result: that of a co_spawn would have to be default-constructible.
-template <typename Result>
-asio::awaitable<void> store_result(asio::awaitable<Result> from,
-                                   std::optional<alternative<Result>>& to) {
-    co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
-    if constexpr (std::is_void_v<Result>) {
-        co_await std::move(from);
-        to.emplace();
-    } else {
-        to.emplace(co_await std::move(from));
-    }
-}
-
-} // namespace detail
 
 /// Awaits two coroutines at once, and ends as the first of them does: returns its result, in the
 /// variant's place for it, or throws what it has thrown. The other one is cancelled and waited for;
@@ -65,11 +42,11 @@ asio::awaitable<void> store_result(asio::awaitable<Result> from,
 ///
 /// Thread safety: as any coroutine.
 template <typename A, typename B>
-[[nodiscard]] asio::awaitable<std::variant<detail::alternative<A>, detail::alternative<B>>>
+[[nodiscard]] asio::awaitable<std::variant<detail::stored<A>, detail::stored<B>>>
 first_of(asio::awaitable<A> a, asio::awaitable<B> b) {
-    using both = std::variant<detail::alternative<A>, detail::alternative<B>>;
-    std::optional<detail::alternative<A>> of_a;
-    std::optional<detail::alternative<B>> of_b;
+    using both = std::variant<detail::stored<A>, detail::stored<B>>;
+    std::optional<detail::stored<A>> of_a;
+    std::optional<detail::stored<B>> of_b;
     const auto executor = co_await asio::this_coro::executor;
     auto group = asio::experimental::make_parallel_group(
         asio::co_spawn(executor, detail::store_result(std::move(a), of_a), asio::deferred),

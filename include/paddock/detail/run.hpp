@@ -21,6 +21,7 @@
 #include <optional>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 namespace paddock::detail {
 
@@ -62,15 +63,22 @@ void check_work(const Work& work) {
         if (!work) throw bad_argument_error("work is an empty function");
 }
 
-/// Runs the work and stores its result: co_spawn would need a default-constructible result, and
-/// would enable terminal cancellation only.
-template <typename Work, typename Result>
-asio::awaitable<void> put_result(Work& work, std::optional<Result>& result) {
+/// Where a result is stored; `void` has none.
+template <typename Result>
+using stored = std::conditional_t<std::is_void_v<Result>, std::monostate, Result>;
+
+/// Stores the result: co_spawn would need a default-constructible one, and would enable terminal
+/// cancellation only.
+template <typename Result>
+asio::awaitable<void> store_result(asio::awaitable<Result> from,
+                                   std::optional<stored<Result>>& to) {
     co_await asio::this_coro::reset_cancellation_state(asio::enable_total_cancellation());
-    if constexpr (std::is_void_v<work_result<Work>>)
-        co_await work();
-    else
-        result.emplace(co_await work());
+    if constexpr (std::is_void_v<Result>) {
+        co_await std::move(from);
+        to.emplace();
+    } else {
+        to.emplace(co_await std::move(from));
+    }
 }
 
 /// What the coroutine that waits, the work, and the listener for the loss share.
@@ -112,11 +120,10 @@ asio::awaitable<work_result<Work>> run_until_lost(Lost lost, Work work,
                                                   on_release released = on_release::cancel_work,
                                                   Ended ended = {}) {
     using result_type = work_result<Work>;
-    constexpr bool no_result = std::is_void_v<result_type>;
     check_work(work);
     const auto executor = co_await asio::this_coro::executor;
     const auto signals = std::make_shared<run_signals>();
-    std::optional<std::conditional_t<no_result, bool, result_type>> result;
+    std::optional<stored<result_type>> result;
     const auto listener = [signals, released](error_code cancelled, error_code reason) {
         if (cancelled || (released == on_release::go_on && reason == errc::released)) return;
         signals->lost = true;
@@ -129,7 +136,7 @@ asio::awaitable<work_result<Work>> run_until_lost(Lost lost, Work work,
         lost(asio::bind_executor(executor,
                                  asio::bind_cancellation_slot(signals->listener.slot(), listener)));
         asio::co_spawn(
-            executor, [&] { return put_result(work, result); },
+            executor, [&] { return store_result(work(), result); },
             asio::bind_cancellation_slot(signals->work.slot(), std::move(handler)));
     };
     asio::as_tuple_t<asio::use_awaitable_t<>> token;
@@ -141,7 +148,7 @@ asio::awaitable<work_result<Work>> run_until_lost(Lost lost, Work work,
     ended(signals->reason);
     if (failure && signals->lost) throw_lock_lost(failure, signals->reason);
     if (failure) std::rethrow_exception(failure);
-    if constexpr (!no_result) co_return std::move(*result);
+    if constexpr (!std::is_void_v<result_type>) co_return std::move(*result);
 }
 
 } // namespace paddock::detail
