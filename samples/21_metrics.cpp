@@ -1,7 +1,5 @@
 // What a service answers to Prometheus: the statistics of its client, as text.
 //     metrics [host:port,…]
-#include "metrics_text.hpp"
-
 #include <paddock/paddock.hpp>
 
 #include <boost/asio/co_spawn.hpp>
@@ -22,7 +20,7 @@ asio::awaitable<void> work(std::string servers) {
         paddock::guard held = co_await carts.lock(std::to_string(cart));
         co_await held.unlock();
     }
-    metrics::write_metrics(std::cout, zk.statistics()); // what `GET /metrics` answers
+    paddock::write_prometheus(std::cout, zk.statistics()); // what `GET /metrics` answers
     co_await zk.close();
 }
 

@@ -22,6 +22,7 @@
 #include <paddock/node_operations.hpp>
 #include <paddock/observer.hpp>
 #include <paddock/options.hpp>
+#include <paddock/prometheus.hpp>
 #include <paddock/recursive_mutex.hpp>
 #include <paddock/recursive_shared_mutex.hpp>
 #include <paddock/semaphore.hpp>

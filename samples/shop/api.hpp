@@ -1,7 +1,6 @@
 // What the service answers: the paths, the statuses, the JSON.
 #pragma once
 
-#include "../metrics_text.hpp"
 #include "http_server.hpp"
 #include "orders.hpp"
 #include "page_text.hpp"
@@ -154,7 +153,7 @@ private:
 
     answer metrics() const {
         std::ostringstream to;
-        metrics::write_metrics(to, zk_.statistics());
+        paddock::write_prometheus(to, zk_.statistics());
         to << "# TYPE shop_answers_total counter\n";
         for (const auto& [code, count] : counts_)
             to << "shop_answers_total{code=\"" << code << "\"} " << count << '\n';
