@@ -99,10 +99,13 @@ client_statistics core::statistics() const {
 
 client_health core::readiness() const {
     const auto connected_to = server();
+    if (!begun_.load(std::memory_order_acquire))
+        return {.reason = "no connection yet: connect() or the first operation begins one"};
     if (state() != client_state::connected)
-        return {.reason = epoch() == 0
-                              ? "no connection yet: connect() or the first operation begins one"
-                              : "no connection to the ensemble: the client goes on trying"};
+        return {.reason =
+                    epoch() == 0
+                        ? "connecting: no server has accepted the client yet, it goes on trying"
+                        : "no connection to the ensemble: the client goes on trying"};
     if (lease_.slow()) return {.reason = "the ensemble answers too late for a lock to be granted"};
     return {.ready = true, .reason = "connected to " + connected_to};
 }

@@ -137,6 +137,8 @@ protected:
     /// A server answers, perhaps after silence: a line in the log.
     virtual void tell_server_answers() noexcept = 0;
 
+    /// A first connection is wanted.
+    void begin_connecting() noexcept { begun_.store(true, std::memory_order_release); }
     /// The connected session. Returns whether it is a new one.
     bool set_session(std::int64_t id, std::chrono::milliseconds timeout);
     /// The connected server; empty: none.
@@ -177,6 +179,7 @@ private:
     const std::string root_;
     const client_options options_;
 
+    std::atomic<bool> begun_{false};
     std::atomic<client_state> state_{client_state::connecting};
     std::atomic<std::uint64_t> epoch_{0};
     std::atomic<std::int64_t> session_{0};

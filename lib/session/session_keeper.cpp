@@ -22,7 +22,9 @@ session_keeper::session_keeper(asio::any_io_executor io, world outside,
 session_keeper::~session_keeper() { stop_pump(); }
 
 void session_keeper::start() {
-    if (!pump_ && !closed()) open_session();
+    if (pump_ || closed()) return;
+    begin_connecting();
+    open_session();
 }
 
 void session_keeper::open_session() {

@@ -296,7 +296,15 @@ CO_TEST("health: ready only while connected, alive although the ensemble is away
     auto now = s.zk.health();
     CHECK(now.alive);
     CHECK_FALSE(now.ready);
-    co_await s.zk.connect();
+    CHECK(now.reason.starts_with("no connection yet"));
+    s.proxy.refuse(true);
+    const auto connects = start<>([&](auto token) { s.zk.connect(std::move(token)); });
+    co_await eventually([&] { return s.zk.health().reason.starts_with("connecting: "); });
+    now = s.zk.health();
+    CHECK(now.alive);
+    CHECK_FALSE(now.ready);
+    s.proxy.refuse(false);
+    co_await finished(connects);
     now = s.zk.health();
     CHECK(now.alive);
     CHECK(now.ready);
