@@ -40,22 +40,19 @@ inline const char* code_of(const paddock::error_code& why) {
 
 /// The lines of an order; an article that stands in several is one.
 inline std::vector<line> lines_of(const std::string& body) try {
-    constexpr std::int64_t most = 1'000'000;
     std::map<std::string, std::int64_t> counts;
     const json::value parsed = json::parse(body);
     for (const auto& item : parsed.at("items").as_array()) {
+        const auto article = json::value_to<std::string>(item.at("article"));
         const auto count = item.at("count").to_number<std::int64_t>();
-        if (count < 1 || count > most) throw std::out_of_range("count");
-        counts[json::value_to<std::string>(item.at("article"))] += count;
+        if (article.empty() || article.size() > 60 || article.find('\0') != std::string::npos ||
+            count < 1 || count > 1'000'000 || (counts[article] += count) > 1'000'000)
+            throw std::out_of_range("item");
     }
+    if (counts.empty() || counts.size() > 20) throw std::out_of_range("items");
     std::vector<line> lines;
-    for (const auto& [article, count] : counts) {
-        if (article.empty() || article.size() > 60 || count > most ||
-            article.find('\0') != std::string::npos)
-            throw std::out_of_range("article");
+    for (const auto& [article, count] : counts)
         lines.push_back({article, count, {}, 0});
-    }
-    if (lines.empty() || lines.size() > 20) throw std::out_of_range("items");
     return lines;
 } catch (const std::exception&) {
     throw refusal("bad_request", R"(expected {"items": [{"article": "plums", "count": 1}]}, with 1)"
@@ -95,8 +92,7 @@ private:
         std::vector<std::string> path;
         for (const auto& segment : target->segments())
             path.emplace_back(segment);
-        if (path.empty()) path.emplace_back();
-        const std::string& what = path.front();
+        const std::string what = path.empty() ? "" : path.front();
         if (what == "orders" && path.size() == 1 && asked.method() == http::verb::post)
             co_return co_await place_order(asked.body());
         if (asked.method() != http::verb::get && asked.method() != http::verb::head)
@@ -107,10 +103,7 @@ private:
             co_return json_answer({{"article", path.back()}, {"left", *left}});
         }
         if (path.size() > 1) throw refusal("not_found", "there is no such path");
-        if (what == "locks") {
-            auto seen = co_await queues_.look();
-            co_return text_answer("application/json", std::move(seen));
-        }
+        if (what == "locks") co_return text_answer("application/json", co_await queues_.look());
         if (what == "health") { // of readiness: see samples/README.md
             const auto seen = as_json(zk_);
             const bool ready = seen.at("alive").as_bool() && seen.at("ready").as_bool();
@@ -139,12 +132,10 @@ private:
     answer events() {
         auto reply = text_answer("text/event-stream", {});
         reply.head.erase(http::field::content_length); // it ends with the connection
-        reply.more =
-            [this,
-             at = std::chrono::steady_clock::now()]() mutable -> asio::awaitable<std::string> {
-            asio::steady_timer tick(co_await asio::this_coro::executor, at);
-            co_await tick.async_wait(asio::use_awaitable);
-            at = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+        const auto tick = std::make_shared<asio::steady_timer>(zk_.get_executor());
+        reply.more = [this, tick]() -> asio::awaitable<std::string> {
+            co_await tick->async_wait(asio::use_awaitable);
+            tick->expires_after(std::chrono::seconds(1));
             const auto seen = co_await queues_.look();
             co_return "data: " + seen + "\n";
         };

@@ -97,11 +97,9 @@ private:
         stream_.socket().shutdown(asio::ip::tcp::socket::shutdown_send);
         // To close now would reset what a client that still sends has not read.
         stream_.expires_after(std::chrono::seconds(1));
-        for (int n = 0; n < 64; ++n) { // who never pauses would never be too late
-            buffer_.clear();
-            const auto room = buffer_.prepare(most_ahead);
-            co_await stream_.async_read_some(room, asio::use_awaitable);
-        }
+        buffer_.clear();
+        for (int n = 0; n < 64; ++n) // who never pauses would never be too late
+            co_await stream_.async_read_some(buffer_.prepare(most_ahead), asio::use_awaitable);
     }
 
     /// Throws when the client has closed its side (also only for writing), or sends far too much

@@ -5,9 +5,9 @@
 #include "api.hpp"
 
 #include <boost/asio/experimental/awaitable_operators.hpp>
+#include <boost/lexical_cast.hpp>
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <csignal>
 #include <ctime>
 #include <iostream>
@@ -23,9 +23,8 @@ namespace {
 std::pair<std::string, long> divide(const std::string& text, char separator, long most) {
     const auto place = text.rfind(separator);
     long number = -1;
-    const auto* const end = text.data() + text.size();
-    if (place == std::string::npos || place == 0 ||
-        std::from_chars(text.data() + place + 1, end, number).ptr != end || number < 0 ||
+    if (place == 0 || place == std::string::npos ||
+        !boost::conversion::try_lexical_convert(text.substr(place + 1), number) || number < 0 ||
         number > most)
         throw std::invalid_argument(text + ": expected a name, " + separator + " and a number");
     return {text.substr(0, place), number};
@@ -59,22 +58,20 @@ asio::awaitable<void> end_on_signal(asio::io_context& io, paddock::client& zk,
     io.stop();
 }
 
-void serve(const std::string& listen, const std::string& servers, const std::string& file,
-           int threads, long session_timeout, const shop::orders::options& how) {
+void serve(asio::io_context& io, shop::stock& goods, const std::string& listen,
+           const std::string& servers, int threads, long session_timeout,
+           const shop::orders::options& how) {
     rlimit files{};
     getrlimit(RLIMIT_NOFILE, &files);
     files.rlim_cur = files.rlim_max;
     setrlimit(RLIMIT_NOFILE, &files);
-    const auto most_connections = files.rlim_cur / 2; // the rest is for everything else
     const auto [host, port] = divide(listen, ':', 65535);
-    asio::io_context io(threads); // lives longer than the stock's thread, which continues in it
-    shop::stock goods(file);
     paddock::client zk(io, servers,
                        {.session_timeout = std::chrono::milliseconds(session_timeout)});
     const shop::orders sales(zk, goods, how);
     shop::api api(zk, goods, sales);
     shop::http_server server(io, {asio::ip::make_address(host), asio::ip::port_type(port)},
-                             most_connections,
+                             files.rlim_cur / 2, // connections; the rest is for everything else
                              [&](shop::request asked) { return api.handle(std::move(asked)); });
     std::cout << "http://" << server.address() << "/" << std::endl;
     asio::co_spawn(io, zk.connect(), asio::detached);
@@ -104,27 +101,22 @@ int main(int argc, char** argv) {
     app.add_option("--threads", threads, "that run handlers (1)")->check(CLI::Range(1, 64));
     app.add_option("--root", how.root, "of the locks")->capture_default_str();
     app.add_option("--label", how.label, "of this process (its address)");
-    const auto time = [&](const char* name, long& into, const char* what) {
-        app.add_option(name, into, what)->transform(milliseconds)->check(CLI::NonNegativeNumber);
-    };
-    time("--limit", limit, "for the locks of an order (1s)");
-    time("--packing", packing, "how long an order holds its locks (0s)");
-    time("--session-timeout", session_timeout, "of ZooKeeper's session (10s)");
+    app.add_option("--limit", limit, "for the locks of an order (1s)")->transform(milliseconds);
+    app.add_option("--packing", packing, "how long they are held (0s)")->transform(milliseconds);
+    app.add_option("--session-timeout", session_timeout, "(10s)")->transform(milliseconds);
     app.add_flag("--without-locks", how.without_locks, "sells goods twice: what locks are for");
     CLI11_PARSE(app, argc, argv);
     if (how.label.empty()) how.label = listen;
     how.limit = std::chrono::milliseconds(limit);
     how.packing = std::chrono::milliseconds(packing);
     try {
-        if (put.empty()) {
-            serve(listen, servers, stock, threads, session_timeout, how);
-            return 0;
-        }
+        asio::io_context io(threads); // lives longer than the stock's thread, which continues in it
         shop::stock goods(stock);
         for (const auto& one : put) {
             const auto [article, count] = divide(one, '=', 1'000'000'000);
             goods.put(article, count);
         }
+        if (put.empty()) serve(io, goods, listen, servers, threads, session_timeout, how);
     } catch (const std::exception& e) {
         std::cerr << "shop: " << e.what() << '\n';
         return 1;

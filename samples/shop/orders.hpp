@@ -21,8 +21,7 @@ inline asio::awaitable<order> sell(stock& goods, std::vector<line> lines,
     sold.lines = co_await goods.claim(std::move(lines));
     for (auto& one : sold.lines) {
         if (one.left < one.count)
-            throw refusal("sold_out",
-                          "of " + one.article + " there are " + std::to_string(one.left));
+            throw refusal("sold_out", std::to_string(one.left) + " " + one.article + " are left");
         one.left -= one.count;
     }
     asio::steady_timer work(co_await asio::this_coro::executor, packing);

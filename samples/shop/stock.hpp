@@ -80,7 +80,7 @@ public:
     asio::awaitable<std::int64_t> write(std::vector<line> lines) {
         return elsewhere([this, lines] {
             SQLite::Transaction all(db_, SQLite::TransactionBehavior::IMMEDIATE);
-            const auto number = *read("SELECT coalesce(max(id), 0) + 1 FROM orders");
+            const auto number = *read("SELECT coalesce(max(id), 0) + ?1 FROM orders", 1);
             for (const auto& one : lines) {
                 need_own(one, change("UPDATE stock SET left = ?3 WHERE article = ?1 AND token = ?2",
                                      one.article, one.token, one.left));
@@ -107,7 +107,7 @@ private:
     template <typename... Values>
     std::optional<std::int64_t> read(const char* sql, const Values&... values) {
         SQLite::Statement statement(db_, sql);
-        if constexpr (sizeof...(values) > 0) SQLite::bind(statement, values...);
+        SQLite::bind(statement, values...);
         if (!statement.executeStep()) return std::nullopt;
         return statement.getColumn(0).getInt64();
     }
