@@ -47,17 +47,21 @@ public:
             parser.body_limit(64 * 1024);
             error_code failed;
             stream_.expires_after(std::chrono::seconds(30)); // for a whole request to arrive
-            co_await http::async_read(stream_, buffer_, parser,
-                                      asio::redirect_error(asio::use_awaitable, failed));
+            auto with_error = asio::redirect_error(asio::use_awaitable, failed);
+            co_await http::async_read_header(stream_, buffer_, parser, with_error);
+            if (!failed && boost::beast::iequals(parser.get()[http::field::expect], "100-continue"))
+                co_await asio::async_write(stream_, go_on, with_error);
+            if (!failed) co_await http::async_read(stream_, buffer_, parser, with_error);
             if (failed) co_return co_await refuse(failed);
             stream_.expires_never(); // a handler has limits of its own
             is_handling_ = true;
-            const bool keep_alive = parser.get().keep_alive();
-            const bool only_head = parser.get().method() == http::verb::head;
-            auto first = co_await paddock::first_of(handle_(parser.release()), until_hung_up());
+            const request asked = parser.release();
+            const bool only_head = asked.method() == http::verb::head;
+            auto first = co_await paddock::first_of(handle_(asked), until_hung_up());
             answer& reply = std::get<0>(first);
             if (only_head) reply.head.body().clear(); // its length stays that of the body
-            open = keep_alive && !reply.more && !stopping_;
+            open = asked.keep_alive() && !reply.more && !stopping_;
+            reply.head.version(asked.version()); // 1.0 keeps alive in its own way
             reply.head.keep_alive(open);
             co_await write(reply.head);
             is_handling_ = false;
@@ -77,6 +81,7 @@ public:
     }
 
 private:
+    inline static const auto go_on = asio::buffer("HTTP/1.1 100 Continue\r\n\r\n", 25);
     static constexpr std::chrono::seconds write_limit{5};
     static constexpr std::size_t most_ahead = 16 * 1024; // of the requests that come too early
 
