@@ -21,6 +21,7 @@ using http::status;
 inline const std::map<std::string_view, status> outcomes{
     {"sold", status::created},
     {"bad_request", status::bad_request},
+    {"not_json", status::unsupported_media_type},
     {"not_found", status::not_found},
     {"sold_out", status::conflict},
     {"busy", status::service_unavailable},
@@ -94,7 +95,7 @@ private:
             path.emplace_back(segment);
         const std::string what = path.empty() ? "" : path.front();
         if (what == "orders" && path.size() == 1 && asked.method() == http::verb::post)
-            co_return co_await place_order(asked.body());
+            co_return co_await place_order(asked);
         if (asked.method() != http::verb::get && asked.method() != http::verb::head)
             throw refusal("bad_request", "only orders are posted, and the rest is read");
         if (what == "stock" && path.size() == 2) {
@@ -117,8 +118,11 @@ private:
         throw refusal("not_found", "there is no such path");
     }
 
-    asio::awaitable<answer> place_order(std::string body) {
-        const auto sold = co_await sales_.place(lines_of(body));
+    asio::awaitable<answer> place_order(const request& asked) {
+        // A page of another site may post anything else without asking.
+        if (!asked[http::field::content_type].starts_with("application/json"))
+            throw refusal("not_json", "an order has the content type application/json");
+        const auto sold = co_await sales_.place(lines_of(asked.body()));
         json::object left, token;
         for (const auto& one : sold.lines) {
             left[one.article] = one.left;

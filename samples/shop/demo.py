@@ -30,8 +30,10 @@ def order_for_ever(addresses):
     while True:
         items = [{"article": article, "count": 1} for article in random.sample(ARTICLES, random.choice((1, 1, 1, 2)))]
         try:
-            body = json.dumps({"items": items}).encode()
-            urllib.request.urlopen(random.choice(addresses) + "orders", body, 30).read()
+            order = urllib.request.Request(random.choice(addresses) + "orders",
+                                           json.dumps({"items": items}).encode(),
+                                           {"Content-Type": "application/json"})
+            urllib.request.urlopen(order, timeout=30).read()
         except (urllib.error.URLError, OSError):
             pass  # busy, or a shop has ended: the next order may be luckier
         time.sleep(random.uniform(0, 3))

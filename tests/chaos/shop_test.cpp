@@ -135,6 +135,7 @@ http::request<http::string_body> order_of(const std::map<std::string, int>& item
         list.push_back(json::object{{"article", article}, {"count", count}});
     http::request<http::string_body> post(http::verb::post, "/orders", 11);
     post.set(http::field::host, "shop");
+    post.set(http::field::content_type, "application/json");
     post.body() = serialize(json::object{{"items", list}});
     post.prepare_payload();
     return post;

@@ -41,7 +41,8 @@ class Shop:
     def order(self, article):
         """In the background: its answer comes when it has had the lock."""
         items = {"items": [{"article": article, "count": 1}]}
-        request = urllib.request.Request(self.url + "orders", json.dumps(items).encode())
+        request = urllib.request.Request(self.url + "orders", json.dumps(items).encode(),
+                                         {"Content-Type": "application/json"})
 
         def ask():
             try:

@@ -191,13 +191,16 @@ struct lonely_shop : shelf {
     shop::api api{zk, goods, sales};
 
     http::response<http::string_body> ask(http::verb how, const std::string& target,
-                                          const std::string& body = {}) {
+                                          const std::string& body = {},
+                                          const std::string& type = "application/json") {
         request asked(how, target, 11);
+        asked.set(http::field::content_type, type);
         asked.body() = body;
         return result_of(io, api.handle(std::move(asked))).head;
     }
-    std::string error(http::verb how, const std::string& target, const std::string& body = {}) {
-        const auto said = ask(how, target, body);
+    template <typename... More>
+    std::string error(http::verb how, const std::string& target, const More&... more) {
+        const auto said = ask(how, target, more...);
         return std::to_string(said.result_int()) + ' ' +
                json::value_to<std::string>(json::parse(said.body()).at("error"));
     }
@@ -228,4 +231,16 @@ TEST_CASE("the paths, without an ensemble") {
     CHECK(metrics.find("\nshop_answers_total{code=\"no_ensemble\"} 1\n") != std::string::npos);
     CHECK(metrics.find("paddock_lock_wait_seconds_count{lock=\"/shop\",kind=\"mutex\",outcome="
                        "\"error\"} 1\n") != std::string::npos);
+}
+
+TEST_CASE("an order of another content type, as any page may send it, is refused") {
+    lonely_shop s;
+    const std::string order = R"({"items": [{"article": "plums", "count": 1}]})";
+    const auto error_of = [&](const std::string& type) {
+        return s.error(http::verb::post, "/orders", order, type);
+    };
+    for (const auto* const type : {"", "text/plain", "application/x-www-form-urlencoded",
+                                   "multipart/form-data", "text/plain; application/json"})
+        CHECK(error_of(type) == "415 not_json");
+    CHECK(error_of("application/json; charset=utf-8") == "503 no_ensemble");
 }
