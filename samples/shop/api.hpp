@@ -100,8 +100,7 @@ private:
             throw refusal("bad_request", "only orders are posted, and the rest is read");
         if (what == "stock" && path.size() == 2) {
             const auto left = co_await goods_.left(path.back());
-            if (!left) throw refusal("not_found", "there is no such article");
-            co_return json_answer({{"article", path.back()}, {"left", *left}});
+            co_return json_answer({{"article", path.back()}, {"left", left}});
         }
         if (path.size() > 1) throw refusal("not_found", "there is no such path");
         if (what == "locks") co_return text_answer("application/json", co_await queues_.look());

@@ -50,9 +50,11 @@ public:
     /// Waits for the locks of all articles, and sells. Throws refusals, and what paddock throws;
     /// when it is cancelled, it leaves the queues.
     asio::awaitable<order> place(std::vector<line> lines) const {
-        if (how_.without_locks) return sell(goods_, std::move(lines), how_.packing);
-        return lines.size() == 1 ? under_one_lock(std::move(lines))
-                                 : under_several(std::move(lines));
+        for (const auto& one : lines)
+            co_await goods_.left(one.article); // what does not exist is not locked either
+        if (how_.without_locks) co_return co_await sell(goods_, std::move(lines), how_.packing);
+        if (lines.size() > 1) co_return co_await under_several(std::move(lines));
+        co_return co_await under_one_lock(std::move(lines));
     }
 
     const paddock::lock_family& articles() const { return articles_; }

@@ -52,9 +52,9 @@ public:
                article, count);
     }
 
-    asio::awaitable<std::optional<std::int64_t>> left(std::string article) {
-        return elsewhere(
-            [this, article] { return read("SELECT left FROM stock WHERE article = ?1", article); });
+    /// Refuses an article that does not exist.
+    asio::awaitable<std::int64_t> left(std::string article) {
+        return elsewhere([this, article] { return left_of(article); });
     }
 
     /// Claims the articles with the tokens of the lines, then reads what is left of them: from then
@@ -63,9 +63,7 @@ public:
         return elsewhere([this, lines]() mutable {
             SQLite::Transaction all(db_, SQLite::TransactionBehavior::IMMEDIATE);
             for (auto& one : lines) {
-                const auto left = read("SELECT left FROM stock WHERE article = ?1", one.article);
-                if (!left) throw refusal("not_found", "there is no article " + one.article);
-                one.left = *left;
+                one.left = left_of(one.article);
                 need_own(one, change("UPDATE stock SET token = ?2"
                                      " WHERE article = ?1 AND token <= ?2",
                                      one.article, one.token));
@@ -93,6 +91,12 @@ public:
     }
 
 private:
+    std::int64_t left_of(const std::string& article) {
+        const auto left = read("SELECT left FROM stock WHERE article = ?1", article);
+        if (!left) throw refusal("not_found", "there is no article " + article);
+        return *left;
+    }
+
     static void need_own(const line& one, int rows) {
         if (rows != 1) throw refusal("lock_lost", "a later holder has claimed " + one.article);
     }

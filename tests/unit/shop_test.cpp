@@ -42,7 +42,7 @@ struct shelf {
     asio::io_context io;
 
     shelf() { goods.put("plums", 5); }
-    std::int64_t left() { return result_of(io, goods.left("plums")).value(); }
+    std::int64_t left() { return result_of(io, goods.left("plums")); }
     static line line_under(guard_in_hand& hand, std::int64_t count) {
         return {"plums", count, to_string(hand.get().fencing_token()), 0};
     }
@@ -231,6 +231,13 @@ TEST_CASE("the paths, without an ensemble") {
     CHECK(metrics.find("\nshop_answers_total{code=\"no_ensemble\"} 1\n") != std::string::npos);
     CHECK(metrics.find("paddock_lock_wait_seconds_count{lock=\"/shop\",kind=\"mutex\",outcome="
                        "\"error\"} 1\n") != std::string::npos);
+}
+
+TEST_CASE("an order of an article that does not exist asks for no lock") {
+    lonely_shop s; // a lock would be "no_ensemble"
+    const auto order = R"({"items": [{"article": "plums", "count": 1},
+                                     {"article": "figs", "count": 1}]})";
+    CHECK(s.error(http::verb::post, "/orders", order) == "404 not_found");
 }
 
 TEST_CASE("an order of another content type, as any page may send it, is refused") {
