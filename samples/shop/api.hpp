@@ -64,7 +64,7 @@ inline std::vector<line> lines_of(const std::string& body) try {
 class api {
 public:
     api(const paddock::client& zk, stock& goods, const orders& sales)
-        : zk_(zk), goods_(goods), sales_(sales), queues_(zk, sales.articles()) {
+        : zk_(zk), goods_(goods), sales_(sales), queues_(zk, sales) {
         for (const auto& [code, status] : outcomes)
             counts_[code] = 0; // no other is added later, so threads may share the map
     }
@@ -174,7 +174,7 @@ private:
     }
 
     static answer json_answer(const json::object& body, status is = status::ok) {
-        return text_answer("application/json", serialize(body) + "\n", is);
+        return text_answer("application/json", json_text(body) + "\n", is);
     }
 
     const paddock::client& zk_;

@@ -58,6 +58,7 @@ public:
     }
 
     const paddock::lock_family& articles() const { return articles_; }
+    const std::string& label() const { return how_.label; }
 
 private:
     /// The answer does not wait until the locks are free again, as it would with `with`: their

@@ -220,7 +220,10 @@ TEST_CASE("the paths, without an ensemble") {
     CHECK(s.error(delete_, "/orders") == "400 bad_request");
     CHECK(s.error(post, "/orders", "no") == "400 bad_request");
     CHECK(s.ask(get, "/health").result() == http::status::service_unavailable);
-    CHECK(json::parse(s.ask(get, "/locks").body()).at("articles").as_array().empty());
+    const auto locks = json::parse(s.ask(get, "/locks").body());
+    CHECK(locks.at("articles").as_array().empty());
+    CHECK(locks.at("seen").is_null());
+    CHECK(locks.at("shop") == "a \"shop\"");
     CHECK(s.ask(get, "/").at(http::field::content_type) == "text/html; charset=utf-8");
     const auto busy = s.ask(post, "/orders", R"({"items": [{"article": "plums", "count": 1}]})");
     CHECK(busy.result() == http::status::service_unavailable);
@@ -250,4 +253,13 @@ TEST_CASE("an order of another content type, as any page may send it, is refused
                                    "multipart/form-data", "text/plain; application/json"})
         CHECK(error_of(type) == "415 not_json");
     CHECK(error_of("application/json; charset=utf-8") == "503 no_ensemble");
+}
+
+TEST_CASE("JSON is valid although a name is no UTF-8") {
+    CHECK(json_text({{"a", "€\xff\xc3\"\xe2\x82"}}) == "{\"a\":\"€??\\\"??\"}");
+    lonely_shop s;
+    s.goods.put("\xff", 1);
+    const auto said = json::parse(s.ask(http::verb::get, "/stock/%FF").body());
+    CHECK(said.at("article") == "?");
+    CHECK(s.error(http::verb::get, "/stock/%FE") == "404 not_found");
 }
