@@ -235,4 +235,30 @@ END
   kill "$shops"
   wait "$shops" && fail "the demo of the shop ended by itself"
   [ $? -eq 143 ] || fail "the demo of the shop ended with status $?"
+
+  # The answer does not wait until the lock is free again, which an ensemble that stops cannot say.
+  "$programs/shop/shop" --stock "$folder/stock" --put plums=5
+  $dies_with_shell "$programs/shop/shop" --stock "$folder/stock" --listen 127.0.0.1:0 --servers "$server_address" --packing 2s \
+    >"$folder/shop" &
+  shop=$!
+  await_line http "$folder/shop" 300
+  python3 - "$(cat "$folder/shop")" "$server_pid" <<'END' || fail "an answer waits for the release of its lock"
+import concurrent.futures, json, os, signal, sys, time, urllib.request
+shop, server = sys.argv[1], int(sys.argv[2])
+body = json.dumps({"items": [{"article": "plums", "count": 1}]}).encode()
+order = urllib.request.Request(shop + "orders", body, {"Content-Type": "application/json"})
+with concurrent.futures.ThreadPoolExecutor() as customers:
+    answer = customers.submit(urllib.request.urlopen, order, timeout=8)
+    while b'paddock_locks_held{lock="/shop",kind="mutex"} 1' not in urllib.request.urlopen(shop + "metrics").read():
+        if answer.done():
+            sys.exit(f"no lock was held: {answer.result().status}")
+        time.sleep(0.05)
+    os.kill(server, signal.SIGSTOP)
+    try:
+        sys.exit(answer.result().status != 201)
+    finally:
+        os.kill(server, signal.SIGCONT)
+END
+  kill "$shop"
+  wait "$shop" || fail "the shop ended with status $?"
 fi
