@@ -26,10 +26,11 @@ public:
     virtual ~holding() = default;
 
     virtual paddock::boot_clock::time_point valid_until() const = 0;
+    // Cancelled, the next two return at once: exceptions take longer than the rest of a short hold.
     /// Waits until the hold is lost, and returns why.
     virtual asio::awaitable<paddock::error_code> lost() const = 0;
-    /// Waits until somebody asks for the lock; throws when the hold ends.
-    virtual asio::awaitable<void> asked() const = 0;
+    /// Waits until somebody asks for the lock, and is true; false when the hold ends.
+    virtual asio::awaitable<bool> asked() const = 0;
     virtual asio::awaitable<void> unlock() = 0;
     /// The guard; of several locks the first one.
     virtual const paddock::guard& first() const = 0;
@@ -43,10 +44,12 @@ public:
 
     paddock::boot_clock::time_point valid_until() const override { return held_.valid_until(); }
     asio::awaitable<paddock::error_code> lost() const override {
-        return held_.lost(asio::use_awaitable);
+        const auto [failed, why] = co_await held_.lost(asio::as_tuple(asio::use_awaitable));
+        co_return why;
     }
-    asio::awaitable<void> asked() const override {
-        return held_.revoke_requested(asio::use_awaitable);
+    asio::awaitable<bool> asked() const override {
+        const auto [failed] = co_await held_.revoke_requested(asio::as_tuple(asio::use_awaitable));
+        co_return !failed;
     }
     asio::awaitable<void> unlock() override {
         co_await held_.unlock(asio::as_tuple(asio::use_awaitable));
@@ -66,10 +69,13 @@ public:
 
     paddock::boot_clock::time_point valid_until() const override { return held_.valid_until(); }
     asio::awaitable<paddock::error_code> lost() const override {
-        return held_.lost(asio::use_awaitable);
+        const auto [failed, why] = co_await held_.lost(asio::as_tuple(asio::use_awaitable));
+        co_return why;
     }
-    asio::awaitable<void> asked() const override {
-        return held_[0].revoke_requested(asio::use_awaitable);
+    asio::awaitable<bool> asked() const override {
+        const auto [failed] =
+            co_await held_[0].revoke_requested(asio::as_tuple(asio::use_awaitable));
+        co_return !failed;
     }
     asio::awaitable<void> unlock() override {
         co_await held_.unlock(asio::as_tuple(asio::use_awaitable));

@@ -4,6 +4,8 @@
 
 #include <paddock/first_of.hpp>
 
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/cancellation_state.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -19,11 +21,13 @@ namespace cli {
 
 namespace {
 
+constexpr auto answer = asio::as_tuple(asio::use_awaitable);
+
 /// Until it is cancelled.
 asio::awaitable<void> wait_for_ever() {
     asio::steady_timer timer(co_await asio::this_coro::executor,
                              asio::steady_timer::time_point::max());
-    co_await timer.async_wait(asio::use_awaitable);
+    co_await timer.async_wait(answer);
 }
 
 } // namespace
@@ -33,6 +37,7 @@ job::job(const asio::any_io_executor& executor, keeper started)
 
 job::~job() {
     socket_.close(); // the keeper ends
+    kill(keeper_.pid, SIGCONT);
     int status = 0;
     while (waitpid(keeper_.pid, &status, 0) < 0 && errno == EINTR) {
     }
@@ -89,10 +94,12 @@ asio::awaitable<void> job::await_end(outcome& result, bool quiet) {
 
 asio::awaitable<void> job::end_when_lost(const holding& held, outcome& result) {
     const auto why = co_await held.lost();
+    if (!why) co_return; // cancelled
     if (!result.lost) result.why = why.message();
     result.lost = true;
     // With a lapse the keeper kills when the lease ends. Otherwise somebody else may hold the lock.
     const bool time_is_left = why == paddock::errc::lease_lapsed;
+    kill(keeper_.pid, SIGCONT);
     tell(message::kind::lost, to_number(time_is_left ? never : boot_clock::now()));
     co_await wait_for_ever();
 }
@@ -102,28 +109,28 @@ asio::awaitable<void> job::keep_lease(const holding& held, std::chrono::millisec
     for (;;) {
         const auto until = held.valid_until();
         if (until > boot_clock::now()) tell(message::kind::lease, to_number(until));
+        kill(keeper_.pid, SIGCONT); // should somebody have stopped it
         timer.expires_after(every);
-        co_await timer.async_wait(asio::use_awaitable);
+        const auto [cancelled] = co_await timer.async_wait(answer);
+        if (cancelled) co_return;
     }
 }
 
 asio::awaitable<void> job::end_when_asked(const holding& held, outcome& result, bool quiet) {
-    try {
-        co_await held.asked();
-        result.asked = true;
-    } catch (const paddock::system_error&) { // the hold has ended, or this is cancelled
-    }
+    result.asked = co_await held.asked();
     if (result.asked) {
         if (!quiet) std::cerr << "paddock: somebody asks for the lock; the command gets SIGTERM\n";
         tell(message::kind::terminate, to_number(never));
     }
-    co_await wait_for_ever();
+    const auto state = co_await asio::this_coro::cancellation_state;
+    if (state.cancelled() == asio::cancellation_type::none) co_await wait_for_ever();
 }
 
 asio::awaitable<void> job::end_in_time(const run_options& how, outcome& result) {
     if (how.at_most) {
         asio::steady_timer timer(co_await asio::this_coro::executor, *how.at_most);
-        co_await timer.async_wait(asio::use_awaitable);
+        const auto [cancelled] = co_await timer.async_wait(answer);
+        if (cancelled) co_return;
         result.too_long = true;
         tell(message::kind::terminate, to_number(boot_clock::now() + how.margin));
     }

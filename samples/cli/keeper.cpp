@@ -24,7 +24,6 @@ namespace cli {
 
 namespace {
 
-constexpr std::size_t longest_message = 96 * 1024;
 /// How often those are killed that come after each other.
 constexpr auto pause = std::chrono::milliseconds(20);
 
@@ -146,17 +145,18 @@ private:
         std::array<int, 2> failure{};
         check(pipe2(failure.data(), O_CLOEXEC), "pipe");
         const pid_t parent = getpid();
-        main_ = check(fork(), "fork");
+        main_ = fork();
         if (main_ == 0) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
             if (getppid() != parent) _exit(exit_status::failed);
             set_variables(variables);
             exec(how_.command, failure[1]);
         }
+        int why = errno; // of fork()
         close(failure[1]);
-        int why = 0;
-        const bool failed = read(failure[0], &why, sizeof why) == sizeof why;
+        const bool failed = main_ < 0 || read(failure[0], &why, sizeof why) == sizeof why;
         close(failure[0]);
+        if (main_ < 0) main_ = 0;
         variables_ = variables;
         margin_ = margin;
         running_ = true;
@@ -260,11 +260,13 @@ bool send(int socket, const message& what) {
 }
 
 std::optional<message> receive(int socket) {
-    std::string bytes(longest_message, '\0');
-    const ssize_t length = recv(socket, bytes.data(), bytes.size(), 0);
+    const ssize_t length = recv(socket, nullptr, 0, MSG_PEEK | MSG_TRUNC);
+    std::string bytes(length > 0 ? static_cast<std::size_t>(length) : 0, '\0');
     message read;
     constexpr std::size_t head = sizeof read.what + sizeof read.value;
-    if (length < static_cast<ssize_t>(head)) return {};
+    if (length < static_cast<ssize_t>(head) ||
+        recv(socket, bytes.data(), bytes.size(), 0) != length)
+        return {};
     std::memcpy(&read.what, bytes.data(), sizeof read.what);
     std::memcpy(&read.value, bytes.data() + sizeof read.what, sizeof read.value);
     read.text = bytes.substr(head, static_cast<std::size_t>(length) - head);

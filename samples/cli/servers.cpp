@@ -66,6 +66,7 @@ servers::servers(asio::any_io_executor executor, const server_options& how) : ho
             paddock::client_options options;
             options.session_timeout = how.session_timeout;
             options.create_root = how.create_root;
+            options.lease.min_validity = how.session_timeout * 9 / 20; // more than the margin
             options.auth = credentials;
             options.log = log_of(how);
             zk_.emplace(std::move(executor), rest, std::move(options));
@@ -77,6 +78,7 @@ servers::servers(asio::any_io_executor executor, const server_options& how) : ho
             options.ttl = how.session_timeout;
             options.max_ttl = std::max(options.max_ttl, options.ttl);
             options.trust_new_servers = how.new_servers;
+            options.min_validity = how.session_timeout * 9 / 20;
             options.log = log_of(how);
             std::string url = how.servers;
             if (!credentials.empty())

@@ -13,7 +13,6 @@
 #include <paddock/redis/mutex.hpp>
 #endif
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
@@ -106,12 +105,11 @@ asio::awaitable<void> show_the_way(paddock::ticket& place, waiting_line& told) {
     }
 }
 
-asio::awaitable<void> show_as_next(paddock::ticket& place, waiting_line& told) {
-    const auto answer = asio::as_tuple(asio::use_awaitable);
-    const auto [failed, holder] = co_await place.holder(answer); // begins before acquired()
+/// The first that waits; it waits only if this is a semaphore.
+asio::awaitable<void> show_as_next(waiting_line& told) {
     asio::steady_timer moment(co_await asio::this_coro::executor, std::chrono::milliseconds(300));
     co_await moment.async_wait(asio::use_awaitable); // most locks come sooner
-    co_await show(told, 0, holder);
+    co_await show(told, 0, {});
 }
 
 asio::awaitable<paddock::guard> queue(const operations& lock, waiting_line& told) {
@@ -121,7 +119,7 @@ asio::awaitable<paddock::guard> queue(const operations& lock, waiting_line& told
     const auto granted = [&]() -> asio::awaitable<paddock::guard> {
         co_return co_await place.acquired(asio::use_awaitable);
     };
-    auto first = co_await paddock::first_of(show_as_next(place, told), granted());
+    auto first = co_await paddock::first_of(show_as_next(told), granted());
     co_return std::get<1>(std::move(first));
 }
 

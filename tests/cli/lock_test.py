@@ -203,6 +203,19 @@ def a_paddock_that_stands_still_does_not_keep_the_command_from_its_end(s):
     same(end(holder)[0], 123)
 
 
+def a_keeper_that_stands_still_goes_on_in_time(s):
+    path = s.path()
+    proxy = Proxy(s.server.address)
+    holder, file = s.ticks(path, *SHORT, servers=proxy.address)
+    eventually("it works", lambda: file.exists() and file.read_text())
+    os.kill(keeper_of(holder), signal.SIGSTOP)
+    proxy.cut = True
+    next_one = s.run("lock", path, *SHORT, "--", "date", "+%s.%N")
+    assert last_tick(file) < float(next_one.out), (last_tick(file), next_one.out)
+    same(end(holder)[0], 123)
+    proxy.close()
+
+
 def a_stopped_command_keeps_its_lock(s):
     path = s.path()
     holder = s.hold(path, *SHORT)
