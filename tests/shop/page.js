@@ -7,7 +7,7 @@ function shown() {
   return {
     state: byId('client').dataset.state, word: text(document, '#state'), reason: text(document, '#reason'),
     unseen: document.body.classList.contains('unseen'), empty: all(document, '#empty').length > 0,
-    answer: text(document, '#answer'),
+    answer: text(document, '#answer'), lease: text(document, '#lease'), shop: text(document, '#shop'),
     log: all(document, '#log li').map((node) => ({ text: text(node, 'p'), sudden: node.className === 'sudden' })),
     cards: Object.fromEntries(all(document, 'article').map((card) => [text(card, 'h2'), {
       count: text(card, '.count'), rest: text(card, '.rest button'), picked: text(card, '.axis .picked'),

@@ -74,6 +74,7 @@ def check_empty_page(s):
     page = s.page()
     same((page["word"], page["empty"], page["cards"]), ("Connected", True, {}))
     assert s.ensemble.address in page["reason"], page["reason"]
+    same(page["shop"], "seen by shop A")
 
 
 def check_order_by_keyboard(s):
@@ -169,6 +170,8 @@ def check_ensemble_away(s):
     page = s.page()
     assert page["word"] in ("Suspended", "Connecting", "Session expired"), page
     assert page["unseen"] and "plums" in page["cards"] and "no connection" in page["reason"], page
+    eventually("the age of what it shows",
+               lambda: re.fullmatch(r"the queues are those of [1-9]\d* s ago", s.page()["lease"]))
     eventually("the timeline has a gap", lambda: s.run(
         "const { x, width } = [...document.querySelectorAll('.strip .look')].at(-1);"
         "return x.baseVal.valueInSpecifiedUnits + width.baseVal.valueInSpecifiedUnits < 96"))

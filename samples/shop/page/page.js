@@ -231,14 +231,16 @@ function showClient(state, reason, lease) {
   document.body.classList.toggle('unseen', state !== 'connected');
 }
 
-function update({ now, client, articles }) {
+function update({ now, shop, client, seen, articles }) {
   ahead = Math.max(ahead, time - now);
   time = now + ahead;
   let { state } = client;
   if (!client.alive) state = 'broken';
   else if (!client.ready && state === 'connected') state = 'draining';
   const lease = client.lease_seconds > 0 ? `lease ${inWords(client.lease_seconds)}` : 'no lease, as it is idle';
-  showClient(state, client.reason, state === 'connected' ? lease : '');
+  const age = seen ? `the queues are those of ${inWords(now - seen)} ago` : '';
+  showClient(state, client.reason, state === 'connected' ? lease : age);
+  say(byId('shop'), shop ? `seen by ${shop}` : '');
   if (client.ready) look(now, articles); // otherwise they are those of the last look
   byId('empty').hidden = cards.size > 0 || !client.ready;
   looks = recent(looks);
