@@ -342,9 +342,9 @@ TEST_CASE("2 000 customers, two shops: nothing is sold twice, and every request 
         stall = std::max(stall, metric(*shop, "shop_longest_handler_cpu_seconds"));
     }
     MESSAGE("the longest handler took " << 1000 * stall << " ms of the processor");
-    // Most of it is a lost session's thousand waiters, who queue again: less than 20 ms. Twice that
-    // for a slow machine.
-    CHECK(stall < 0.04 * time_scale);
+    // Most of it is a lost session's thousand waiters, who queue again: less than 20 ms. A machine
+    // that is busy with something else needs several times that.
+    CHECK(stall < 0.08 * time_scale);
     end(a);
     end(b);
     const auto found = check_stock(folder, all);
