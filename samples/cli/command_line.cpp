@@ -31,7 +31,9 @@ command_line make_command_line() {
     all.app->set_version_flag("--version", "paddock " + std::string(paddock::version().text));
     all.app->require_subcommand(1);
     all.app->footer(common);
-    all.commands = {add_lock(*all.app), add_once(*all.app), add_elect(*all.app)};
+    all.commands = {add_lock(*all.app), add_once(*all.app),  add_elect(*all.app),
+                    add_ls(*all.app),   add_ask(*all.app),   add_kick(*all.app),
+                    add_tidy(*all.app), add_doctor(*all.app)};
     return all;
 }
 

@@ -22,5 +22,10 @@ struct subcommand {
 subcommand add_lock(CLI::App& app);
 subcommand add_once(CLI::App& app);
 subcommand add_elect(CLI::App& app);
+subcommand add_ls(CLI::App& app);
+subcommand add_kick(CLI::App& app);
+subcommand add_ask(CLI::App& app);
+subcommand add_tidy(CLI::App& app);
+subcommand add_doctor(CLI::App& app);
 
 } // namespace cli

@@ -32,7 +32,12 @@ int run(const std::vector<std::string>& words) {
         std::reverse(own.begin(), own.end()); // as CLI11 wants it
         app->parse(own);
         for (const auto& one : commands)
-            if (one.app->parsed()) return one.run(command);
+            if (one.app->parsed()) {
+                if (end != words.end() && !one.runs_a_command)
+                    throw cli::usage_error(one.app->get_name() +
+                                           " runs no command, such as one behind --");
+                return one.run(command);
+            }
     } catch (const CLI::Success& asked) { // --help, --version
         return app->exit(asked);
     } catch (const CLI::ParseError& wrong) {

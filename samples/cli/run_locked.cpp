@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <exception>
 #include <iostream>
 #include <string>
 #include <sys/prctl.h>
@@ -86,20 +87,17 @@ asio::awaitable<void> run(const command_options& how, keeper started, int signal
     job command(executor, started);
     servers at(executor, how.servers);
     check(how.lock, at);
-    result.status = exit_status::failed;
+    std::exception_ptr failed;
     try {
         const auto first = co_await paddock::first_of(connect_and_work(at, command, how, work),
                                                       await_signal(signals, command));
         if (const auto* const ended = std::get_if<0>(&first)) result = *ended;
         if (const int* const signal = std::get_if<1>(&first)) result.signal = *signal;
-    } catch (const paddock::system_error& error) {
-        const bool of_user = error.code() == paddock::errc::bad_argument;
-        result.status = of_user ? exit_status::usage : exit_status::failed;
-        std::cerr << "paddock: " << error.what() << '\n';
-    } catch (const failure& error) {
-        std::cerr << "paddock: " << error.what() << '\n';
+    } catch (...) {
+        failed = std::current_exception();
     }
     co_await at.close();
+    if (failed) std::rethrow_exception(failed);
 }
 
 std::string variables_of(const holding& held, const lock_choice& lock) {
@@ -122,7 +120,11 @@ int run_with_keeper(const command_options& how, const locked_work& work) {
     asio::co_spawn(io, run(how, started, signals, work, result), [](std::exception_ptr failed) {
         if (failed) std::rethrow_exception(failed);
     });
-    io.run();
+    try {
+        io.run();
+    } catch (const paddock::system_error& error) {
+        explain(error);
+    }
     if (result.signal != 0) die_of(result.signal);
     return result.status;
 }

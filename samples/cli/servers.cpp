@@ -52,7 +52,26 @@ paddock::log_function log_of(const server_options& how) {
     return [](std::string_view line) { std::cerr << "paddock: " << line << '\n'; };
 }
 
+/// Without the password that it may have.
+std::string shown(const std::string& url) {
+    const auto begin = url.find("://"), at = url.rfind('@');
+    if (begin == std::string::npos || at == std::string::npos) return url;
+    return url.substr(0, begin + 3) + url.substr(at + 1);
+}
+
 } // namespace
+
+void explain(const paddock::system_error& error) {
+    const auto& code = error.code();
+    const bool named = dynamic_cast<const paddock::bad_argument_error*>(&error) != nullptr;
+    const auto text = named ? std::string(error.what()) : code.message();
+    if (code == paddock::errc::bad_argument) throw usage_error(text);
+    if (code == paddock::condition::not_permitted || code == paddock::condition::auth_failed)
+        throw failure(text + ": give credentials with --auth-file");
+    if (code == paddock::errc::outcome_unknown)
+        throw failure(text + ": look with paddock ls what has happened");
+    throw failure(text);
+}
 
 servers::servers(asio::any_io_executor executor, const server_options& how) : how_(how) {
     if (how.servers.empty())
@@ -80,16 +99,16 @@ servers::servers(asio::any_io_executor executor, const server_options& how) : ho
             options.trust_new_servers = how.new_servers;
             options.min_validity = how.session_timeout * 9 / 20;
             options.log = log_of(how);
-            std::string url = how.servers;
+            redis_url_ = how.servers;
             if (!credentials.empty())
-                url = "redis://" + percent_encoded(credentials[0].user) + ':' +
-                      percent_encoded(credentials[0].password) + '@' + rest;
-            redis_.emplace(std::move(executor), url, std::move(options));
+                redis_url_ = "redis://" + percent_encoded(credentials[0].user) + ':' +
+                             percent_encoded(credentials[0].password) + '@' + rest;
+            redis_.emplace(std::move(executor), redis_url_, std::move(options));
             return;
         }
 #endif
     } catch (const paddock::system_error& refused) {
-        throw usage_error(refused.what());
+        explain(refused);
     }
     throw usage_error("--servers: " + scheme + ":// is not known; there are zk:// and redis://");
 }
@@ -104,9 +123,9 @@ asio::awaitable<void> servers::connect(std::chrono::nanoseconds limit) {
     if (zk_) std::tie(failed) = co_await zk_->connect_for(patience, answer);
     if (!failed) co_return;
     if (failed == paddock::errc::not_connected)
-        throw failure("no server of " + how_.servers +
+        throw failure("no server of " + shown(how_.servers) +
                       " answers: check --servers, and whether they run");
-    throw failure("cannot connect: " + failed.message());
+    explain(paddock::system_error(failed));
 }
 
 asio::awaitable<void> servers::close() {

@@ -29,6 +29,9 @@ struct failure : std::runtime_error {
     using runtime_error::runtime_error;
 };
 
+/// Throws usage_error or failure, which say what to do.
+[[noreturn]] void explain(const paddock::system_error& error);
+
 struct server_options {
     std::string servers{};   ///< zk://…, redis://…, or host:port,… of ZooKeeper
     std::string auth_file{}; ///< user:password, a line each
@@ -54,6 +57,8 @@ public:
     paddock::client& zk(const std::string& what);
 #if PADDOCK_HAS_REDIS
     paddock::redis::client& redis() { return *redis_; }
+    /// With the user and password of --auth-file.
+    const std::string& redis_url() const { return redis_url_; }
 #endif
     /// Until when a lock stays when its holder has died: the session timeout that the ensemble has
     /// granted, or the time to live.
@@ -65,6 +70,7 @@ private:
     std::optional<paddock::client> zk_{};
 #if PADDOCK_HAS_REDIS
     std::optional<paddock::redis::client> redis_{};
+    std::string redis_url_{};
 #endif
 };
 

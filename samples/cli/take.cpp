@@ -163,13 +163,14 @@ asio::awaitable<std::unique_ptr<holding>> until(const deadline& at, Limited limi
 asio::awaitable<std::unique_ptr<holding>>
 take_on_redis(paddock::redis::client& at, const lock_choice& lock, const deadline& limit) {
     const auto token = asio::use_awaitable;
+    const auto options = options_of<paddock::redis::mutex_options>(lock);
     if (lock.key.empty()) {
-        const paddock::redis::mutex mutex(at, lock.paths.at(0));
+        const paddock::redis::mutex mutex(at, lock.paths.at(0), options);
         co_return co_await until(
             limit, [&](auto left) { return mutex.try_lock_for(left, token); },
             [&] { return mutex.lock(token); });
     }
-    const paddock::redis::lock_family all(at, lock.key.at(0));
+    const paddock::redis::lock_family all(at, lock.key.at(0), options);
     const auto& key = lock.key.at(1);
     co_return co_await until(
         limit, [&](auto left) { return all.try_lock_for(key, left, token); },

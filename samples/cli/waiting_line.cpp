@@ -1,5 +1,7 @@
 #include "waiting_line.hpp"
 
+#include "text.hpp"
+
 #include <chrono>
 #include <iostream>
 #include <string_view>
@@ -26,13 +28,6 @@ std::string cut(std::string text, std::size_t most) {
 }
 
 } // namespace
-
-std::string printable(const std::string& text) {
-    std::string out;
-    for (const char c : text)
-        out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-    return out;
-}
 
 std::string describe(const paddock::contender& one) {
     std::string text = printable(one.label);

@@ -15,8 +15,6 @@ namespace cli {
 std::string describe(const paddock::contender& one);
 /// As 0:07, 1:02:03.
 std::string describe(paddock::boot_clock::duration time);
-/// What another program has written, without what a terminal would obey.
-std::string printable(const std::string& text);
 
 class waiting_line {
 public:

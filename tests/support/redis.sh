@@ -5,11 +5,12 @@
 
 redis_pid=
 redis_folder=
+redis_options=
 
 launch_redis() { # port
   # shellcheck disable=SC2086
   $dies_with_shell "$redis_folder/redis-server" --bind 127.0.0.1 --port "$1" --save '' \
-    --dir "$redis_folder" >"$redis_folder/log" 2>&1 &
+    --dir "$redis_folder" $redis_options >"$redis_folder/log" 2>&1 &
   redis_pid=$!
 }
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # A private server that stops, and starts again with its data at the same port, as the lines of stdin say. It answers
 # each line, the first time unasked, with a line: address and process id. It ends with its stdin. (Redis keeps no data.)
-#   served.sh SOURCE-ROOT zookeeper|redis
+#   served.sh SOURCE-ROOT zookeeper [SETTING=VALUE] | redis [OPTIONS]
 set -eu
 root=$1
 . "$root/tests/support/common.sh"
@@ -18,6 +18,8 @@ tell() {
 }
 
 kind=$2
+server_settings=${3:-}
+redis_options=${3:-}
 case $kind in
   zookeeper) start_server ;;
   redis) start_redis ;;

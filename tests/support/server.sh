@@ -6,6 +6,7 @@
 server_pid=
 server_folder=
 server_java_options=
+server_settings= # lines of its configuration, which replace those below
 server_jars=/usr/share/java
 server_class_path=${PADDOCK_ZOOKEEPER_CLASSPATH:-$server_jars/zookeeper.jar:$server_jars/slf4j-simple.jar}
 
@@ -20,6 +21,7 @@ minSessionTimeout=1000
 maxSessionTimeout=60000
 maxClientCnxns=0
 4lw.commands.whitelist=*
+$server_settings
 EOF
   # shellcheck disable=SC2086
   $dies_with_shell java $server_java_options -Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData \

@@ -1,0 +1,117 @@
+// kick and ask: what an operator does to one contender.
+#include "ask_servers.hpp"
+#include "commands.hpp"
+#include "exit_status.hpp"
+#include "lock_at.hpp"
+#include "text.hpp"
+#include "waiting_line.hpp"
+
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
+
+#include <algorithm>
+#include <array>
+#include <iostream>
+#include <memory>
+#include <string_view>
+#include <unistd.h>
+#include <utility>
+
+namespace cli {
+
+namespace {
+
+enum class deed { kick, ask };
+
+struct kick_options {
+    lock_place where{};
+    std::string id{};
+    bool yes = false;
+};
+
+/// Reads a line while the session is kept alive. The terminal is left as it is: others use it, too.
+asio::awaitable<bool> confirmed(const std::string& question) {
+    std::cerr << question << " [y/N] " << std::flush;
+    asio::posix::stream_descriptor terminal(co_await asio::this_coro::executor, dup(STDIN_FILENO));
+    co_await terminal.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
+    std::array<char, 256> line{};
+    const auto length = read(STDIN_FILENO, line.data(), line.size());
+    co_return length > 0 && (line[0] == 'y' || line[0] == 'Y');
+}
+
+std::string question_of(deed what, const listed_contender& one, const std::string& lock) {
+    const auto who = (one.of.holder ? "the holder " : "the waiter ") + describe(one.of);
+    if (what == deed::ask)
+        return who + " of " + printable(lock) +
+               " is asked to release it: a command of `paddock lock` gets SIGTERM. Ask?";
+    if (!one.of.holder) return who + " of " + printable(lock) + " queues again at the end. Kick?";
+    return who + " of " + printable(lock) +
+           " works on until it notices; only fencing tokens stop it. Kick?";
+}
+
+/// By its ID, or by the name of its node.
+const listed_contender& find(const lock_view& view, const std::string& id) {
+    std::vector<const listed_contender*> found;
+    for (const auto& one : view.contenders)
+        if (one.id == id || one.of.path.ends_with('/' + id)) found.push_back(&one);
+    const auto here = printable(view.path);
+    if (found.empty())
+        throw refusal(here + " has no contender " + printable(id) +
+                      ": look with paddock ls, it may have left");
+    if (found.size() > 1)
+        throw refusal(here + " has several contenders " + printable(id) +
+                      ": give the name of its node, which paddock ls --json has");
+    return *found.front();
+}
+
+asio::awaitable<int> do_it(servers& at, deed what, const kick_options& how) {
+    if (what == deed::ask) at.zk("ask");
+    const auto view = co_await look(at, how.where);
+    const auto& one = find(view, how.id);
+    if (!how.yes) {
+        const auto question = question_of(what, one, view.path);
+        const bool yes = co_await confirmed(question);
+        if (!yes) throw refusal("nothing was done");
+    }
+    const auto& act = what == deed::ask ? view.can.revoke : view.can.kick;
+    try {
+        co_await act(one.of);
+    } catch (const paddock::system_error& error) {
+        if (error.code() != paddock::zk_errc::no_node) throw;
+        throw refusal(printable(how.id) + " of " + printable(view.path) + " has left meanwhile");
+    }
+    if (!how.where.servers.quiet)
+        std::cout << (what == deed::ask ? "asked " : "kicked ") << describe(one.of) << std::endl;
+    co_return 0;
+}
+
+subcommand add(CLI::App& app, deed what, const std::string& name, const std::string& text) {
+    auto* const command = app.add_subcommand(name, text);
+    const auto how = std::make_shared<kick_options>();
+    add_place(*command, how->where);
+    command->add_flag("-y,--yes", how->yes, "do not ask for a confirmation");
+    command->add_option("PATH", how->where.path, "the lock");
+    command->add_option("ID", how->id, "of the contender, as paddock ls shows it");
+    const auto run = [how, what](const std::vector<std::string>&) {
+        if (!how->where.key.empty() && how->id.empty()) how->id.swap(how->where.path);
+        if (how->id.empty()) throw usage_error("an ID is missing: paddock ls shows it");
+        if (!how->yes && isatty(STDIN_FILENO) != 1)
+            throw usage_error("without a terminal that could confirm it, give --yes");
+        return ask_servers(how->where.servers,
+                           [how, what](servers& at) { return do_it(at, what, *how); });
+    };
+    return {command, run};
+}
+
+} // namespace
+
+subcommand add_kick(CLI::App& app) {
+    return add(app, deed::kick, "kick", "take a lock from its holder, or a waiter its place");
+}
+
+subcommand add_ask(CLI::App& app) {
+    return add(app, deed::ask, "ask", "ask a holder to release a lock");
+}
+
+} // namespace cli
