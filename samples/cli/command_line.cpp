@@ -2,6 +2,8 @@
 
 #include <paddock/version.hpp>
 
+#include <algorithm>
+#include <array>
 #include <string>
 
 namespace cli {
@@ -23,17 +25,29 @@ Exit status: that of the command that it has run, and death by a signal likewise
     126  the command cannot be run
     127  there is no such command)";
 
+struct known_command {
+    const char* name;
+    subcommand (*add)(CLI::App& app);
+};
+
+constexpr std::array known_commands{
+    known_command{"lock", add_lock},   known_command{"once", add_once},
+    known_command{"elect", add_elect}, known_command{"ls", add_ls},
+    known_command{"ask", add_ask},     known_command{"kick", add_kick},
+    known_command{"tidy", add_tidy},   known_command{"doctor", add_doctor}};
+
 } // namespace
 
-command_line make_command_line() {
+command_line make_command_line(const std::string& wanted) {
     command_line all{std::make_unique<CLI::App>(
         "distributed locks on ZooKeeper and Redis for shells, cron jobs and builds", "paddock")};
     all.app->set_version_flag("--version", "paddock " + std::string(paddock::version().text));
     all.app->require_subcommand(1);
     all.app->footer(common);
-    all.commands = {add_lock(*all.app), add_once(*all.app),  add_elect(*all.app),
-                    add_ls(*all.app),   add_ask(*all.app),   add_kick(*all.app),
-                    add_tidy(*all.app), add_doctor(*all.app)};
+    const auto is_wanted = [&](const known_command& one) { return one.name == wanted; };
+    const bool one = std::any_of(known_commands.begin(), known_commands.end(), is_wanted);
+    for (const auto& command : known_commands)
+        if (!one || is_wanted(command)) all.commands.push_back(command.add(*all.app));
     return all;
 }
 

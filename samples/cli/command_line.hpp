@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace cli {
@@ -14,6 +15,7 @@ struct command_line {
     std::vector<subcommand> commands{};
 };
 
-command_line make_command_line();
+/// Only the wanted command, if there is one of this name: all of them take a millisecond.
+command_line make_command_line(const std::string& wanted = {});
 
 } // namespace cli

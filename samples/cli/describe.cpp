@@ -4,7 +4,7 @@
 
 #include <paddock/version.hpp>
 
-#include <cctype>
+#include <algorithm>
 #include <fstream>
 #include <iostream>
 #include <sstream>

@@ -20,7 +20,7 @@ void occupy_standard_streams() {
 }
 
 int run(const std::vector<std::string>& words) {
-    const auto [app, commands] = cli::make_command_line();
+    const auto [app, commands] = cli::make_command_line(words.empty() ? "" : words[0]);
     const auto end = std::find(words.begin(), words.end(), "--");
     const std::vector<std::string> command(end == words.end() ? end : end + 1, words.end());
     try {
