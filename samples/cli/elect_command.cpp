@@ -77,9 +77,12 @@ asio::awaitable<ending> lead(servers& at, job& command, deadline until,
         const auto leadership = co_await campaign(at, how, until);
         if (!leadership) co_return not_granted(how);
         if (!how.servers.quiet) std::cerr << "paddock: leads " << how.lock.name() << '\n';
+        const auto begin = paddock::boot_clock::now();
         const auto result = co_await run_under(*leadership, at, command, how);
+        co_await rest(result, how, begin);
         co_await leadership->unlock();
-        if (!result.lost && !result.asked) co_return ending_of(result, how);
+        const bool again = (result.lost || result.asked) && !result.keeper_gone;
+        if (!again) co_return ending_of(result, how);
         std::cerr << "paddock: leads no more: "
                   << (result.lost ? result.why : "somebody has asked for that") << '\n';
         until.reset();
@@ -95,6 +98,7 @@ subcommand add_elect(CLI::App& app) {
         ->expected(1);
     add_command(*elect, *how);
     elect->footer(about_elect);
+    how->runs_again = true;
     const auto run = [how](std::vector<std::string> command) {
         how->command = std::move(command);
         return run_with_keeper(*how, [&](servers& at, job& started, deadline until) {

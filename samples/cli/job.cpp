@@ -66,8 +66,8 @@ asio::awaitable<void> job::await_end(outcome& result, bool quiet) {
         co_await socket_.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
         const auto told = receive(socket_.native_handle());
         if (!told) {
-            end_without_keeper();
-            result.lost = true;
+            co_await end_without_keeper();
+            result.lost = result.keeper_gone = true;
             result.why = "the process that ends the command in time was killed";
             co_return;
         }
@@ -137,11 +137,14 @@ asio::awaitable<void> job::end_in_time(const run_options& how, outcome& result) 
     co_await wait_for_ever();
 }
 
-/// Its processes are this one's now.
-void job::end_without_keeper() {
+/// Its processes are this one's now. The lock is held meanwhile: some may be another user's.
+asio::awaitable<void> job::end_without_keeper() {
+    asio::steady_timer pause(co_await asio::this_coro::executor);
     int status = 0;
-    while (signal_descendants(SIGKILL) > 0 || waitpid(-1, &status, WNOHANG) >= 0)
-        usleep(1000);
+    while (signal_descendants(SIGKILL) > 0 || waitpid(-1, &status, WNOHANG) >= 0) {
+        pause.expires_after(std::chrono::milliseconds(2));
+        co_await pause.async_wait(asio::use_awaitable);
+    }
 }
 
 } // namespace cli

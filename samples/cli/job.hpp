@@ -3,6 +3,7 @@
 
 #include "holding.hpp"
 #include "keeper.hpp"
+#include "message.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -17,12 +18,13 @@ namespace cli {
 
 /// How a run of the command has ended.
 struct outcome {
-    int status = 0;        ///< as waitpid() has it
-    int cannot_run = 0;    ///< an errno, if it was not started
-    bool lost = false;     ///< the hold was lost
-    bool asked = false;    ///< somebody has asked for the lock
-    bool too_long = false; ///< the longest time had passed
-    std::string why{};     ///< of a loss
+    int status = 0;           ///< as waitpid() has it
+    int cannot_run = 0;       ///< an errno, if it was not started
+    bool keeper_gone = false; ///< there is nobody any more who could run it again
+    bool lost = false;        ///< the hold was lost
+    bool asked = false;       ///< somebody has asked for the lock
+    bool too_long = false;    ///< the longest time had passed
+    std::string why{};        ///< of a loss
     bool good() const { return status == 0 && cannot_run == 0 && !lost && !too_long; }
 };
 
@@ -44,9 +46,13 @@ public:
     /// Runs the command for as long as the lock is held. Returns when none of its processes is
     /// left.
     asio::awaitable<outcome> run(const holding& held, const run_options& how);
-    bool running() const { return running_; }
-    /// For a running command.
+    /// Whether signals are the command's: while it runs, and until its end is recorded.
+    bool takes_signals() const { return running_ || recording_; }
     void signal(int number) { tell(message::kind::signal, number); }
+    /// That a terminal has sent, to the whole group.
+    void key(int number) { tell(message::kind::key, number); }
+    /// While it is on, signals are ignored: what a run has left to do is done.
+    void recording(bool on) { recording_ = on; }
 
 private:
     void tell(message::kind what, std::int64_t value = 0, std::string text = {});
@@ -55,11 +61,11 @@ private:
     asio::awaitable<void> keep_lease(const holding& held, std::chrono::milliseconds every);
     asio::awaitable<void> end_when_asked(const holding& held, outcome& result, bool quiet);
     asio::awaitable<void> end_in_time(const run_options& how, outcome& result);
-    void end_without_keeper();
+    static asio::awaitable<void> end_without_keeper();
 
     keeper keeper_;
     asio::posix::stream_descriptor socket_;
-    bool running_ = false;
+    bool running_ = false, recording_ = false;
 };
 
 } // namespace cli

@@ -1,7 +1,9 @@
 #include "keeper.hpp"
 
 #include "exit_status.hpp"
+#include "message.hpp"
 #include "process_tree.hpp"
+#include "servers.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,8 +11,8 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdlib>
-#include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -26,6 +28,8 @@ namespace {
 
 /// How often those are killed that come after each other.
 constexpr auto pause = std::chrono::milliseconds(20);
+
+constexpr int unknown_status = 1 << 8; // as if it had ended with 1
 
 boot_clock::time_point to_time(std::int64_t number) {
     return boot_clock::time_point(boot_clock::duration(number));
@@ -54,12 +58,30 @@ void set_variables(const std::string& text) {
     }
 }
 
+/// Of this process, when it was started.
+struct signal_state {
+    sigset_t blocked{};
+    struct sigaction on_child {};
+};
+
+/// Closes all files but the standard streams and these.
+void close_others(std::vector<int> own) {
+    std::sort(own.begin(), own.end());
+    unsigned begin = 3;
+    for (const int one : own) {
+        const auto file = static_cast<unsigned>(one);
+        if (file > begin) close_range(begin, file - 1, 0);
+        begin = std::max(begin, file + 1);
+    }
+    close_range(begin, ~0U, 0);
+}
+
 class keeper_loop {
 public:
-    keeper_loop(const keeper_options& how, int socket, const sigset_t& signals_before)
-        : how_(how), socket_(socket), signals_before_(signals_before) {
+    keeper_loop(const keeper_options& how, int socket, const signal_state& before)
+        : how_(how), socket_(socket), before_(before) {
         prctl(PR_SET_CHILD_SUBREAPER, 1);
-        prctl(PR_SET_NAME, "paddock-keeper");
+        prctl(PR_SET_NAME, "lock-keeper"); // killall paddock leaves it, to do what it is for
         sigset_t all, children;
         sigfillset(&all);
         sigprocmask(SIG_SETMASK, &all, nullptr);
@@ -73,13 +95,15 @@ public:
     void run() {
         while (!locker_gone_ || running_) {
             set_timer();
-            std::array<pollfd, 3> files{{{locker_gone_ ? -1 : socket_, POLLIN, 0},
+            std::array<pollfd, 4> files{{{locker_gone_ ? -1 : socket_, POLLIN, 0},
                                          {signals_, POLLIN, 0},
-                                         {timer_, POLLIN, 0}}};
+                                         {timer_, POLLIN, 0},
+                                         {starting_, POLLIN, 0}}};
             poll(files.data(), files.size(), -1);
             read_away(signals_);
             read_away(timer_);
-            if (files[0].revents != 0) obey();
+            if (files[0].revents != 0) obey_all();
+            if (files[3].revents != 0) see_start();
             reap();
             end_in_time();
             reap();
@@ -93,13 +117,12 @@ private:
         }
     }
 
-    void tell(message::kind what, std::int64_t value = 0, std::string text = {}) {
-        send(socket_, {what, value, std::move(text)});
-    }
+    void tell(message::kind what, std::int64_t value = 0) { send(socket_, {what, value}); }
 
     void set_timer() {
         auto next = never;
-        if (running_) next = ending_ ? std::max(kill_at_, killed_last_ + pause) : lease_ - margin_;
+        if (running_ && !lost_) next = lapse_time();
+        if (running_ && ending_) next = std::min(next, std::max(kill_at_, killed_last_ + pause));
         itimerspec at{};
         // A time of zero would stop the timer.
         const auto ns = std::max<std::int64_t>(next.time_since_epoch().count(), 1);
@@ -108,42 +131,75 @@ private:
         timerfd_settime(timer_, TFD_TIMER_ABSTIME, &at, nullptr);
     }
 
-    void obey() {
-        const auto order = receive(socket_);
-        if (!order) {
+    /// All that has come: after a pause the newest lease counts.
+    void obey_all() {
+        pollfd more{socket_, POLLIN, 0};
+        while (!locker_gone_ && poll(&more, 1, 0) > 0) {
+            const auto order = receive(socket_);
+            if (order) {
+                obey(*order);
+                continue;
+            }
             locker_gone_ = true;
             // Nobody else has the lock before the lease is over.
-            if (running_) end_all(std::min(kill_time(), boot_clock::now() + margin_), true);
-            return;
+            end_all(std::min(kill_time(), boot_clock::now() + margin_), true);
         }
-        switch (order->what) {
+    }
+
+    void obey(const message& order) {
+        switch (order.what) {
         case message::kind::run:
-            start(order->text, std::chrono::nanoseconds(order->value));
+            start(order.text, std::chrono::nanoseconds(order.value));
             break;
         case message::kind::lease:
-            lease_ = to_time(order->value);
+            lease_ = to_time(order.value);
             break;
         case message::kind::signal:
-            if (main_ != 0) kill(main_, static_cast<int>(order->value));
+        case message::kind::key:
+            pass_on(static_cast<int>(order.value), order.what == message::kind::key);
             break;
         case message::kind::terminate:
-            end_all(to_time(order->value), false);
+            end_all(to_time(order.value), false);
             break;
         case message::kind::lost:
-            end_all(std::min(to_time(order->value), kill_time()), true);
+            end_all(std::min(to_time(order.value), kill_time()), true);
             break;
         default:
             break;
         }
     }
 
+    void pass_on(int signal, bool of_terminal) {
+        const bool interrupts = signal == SIGINT || signal == SIGQUIT;
+        if (main_ == 0) { // its other processes: those in the background ignore an interrupt
+            signal_descendants(interrupts ? SIGTERM : signal, on_lost_);
+            return;
+        }
+        const pid_t group = getpgid(main_);
+        if (of_terminal && group == getpgrp()) return; // it has it already
+        if (!interrupts) {
+            kill(main_, signal);
+            return;
+        }
+        for (const pid_t one : descendants(on_lost_)) // as a terminal does
+            if (getpgid(one) == group) kill(one, signal);
+    }
+
     boot_clock::time_point kill_time() const {
         return lease_ == never ? never : lease_ - margin_ / 10;
     }
+    /// When everything has to begin to end, unless another lease comes.
+    boot_clock::time_point lapse_time() const { return lease_ == never ? never : lease_ - margin_; }
 
     void start(const std::string& variables, std::chrono::nanoseconds margin) {
-        std::array<int, 2> failure{};
-        check(pipe2(failure.data(), O_CLOEXEC), "pipe");
+        variables_ = variables;
+        margin_ = margin;
+        running_ = true;
+        ending_ = lost_ = false;
+        status_ = unknown_status;
+        if (boot_clock::now() >= lapse_time()) return; // there was a pause, and it ends at once
+        std::array<int, 2> failure{-1, -1};
+        if (pipe2(failure.data(), O_CLOEXEC) < 0) return tell(message::kind::cannot_run, errno);
         const pid_t parent = getpid();
         main_ = fork();
         if (main_ == 0) {
@@ -152,24 +208,33 @@ private:
             set_variables(variables);
             exec(how_.command, failure[1]);
         }
-        int why = errno; // of fork()
+        if (main_ < 0) tell(message::kind::cannot_run, errno);
+        main_ = std::max(main_, 0);
         close(failure[1]);
-        const bool failed = main_ < 0 || read(failure[0], &why, sizeof why) == sizeof why;
-        close(failure[0]);
-        if (main_ < 0) main_ = 0;
-        variables_ = variables;
-        margin_ = margin;
-        running_ = true;
-        ending_ = false;
-        status_ = 0;
-        if (failed)
-            tell(message::kind::cannot_run, why);
-        else
-            tell(message::kind::started);
+        starting_ = failure[0];
+    }
+
+    /// The pipe has the number of an error, or is closed by exec().
+    void see_start() {
+        int why = 0;
+        if (read(starting_, &why, sizeof why) == sizeof why) tell(message::kind::cannot_run, why);
+        close(starting_);
+        starting_ = -1;
+        if (!how_.runs_again) leave_files();
+    }
+
+    /// Those that the command was given, but for standard error.
+    void leave_files() const {
+        const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+        dup2(nowhere, STDIN_FILENO);
+        dup2(nowhere, STDOUT_FILENO);
+        close(nowhere);
+        close_others({socket_, signals_, timer_});
     }
 
     [[noreturn]] void exec(const std::vector<std::string>& command, int failure) const {
-        sigprocmask(SIG_SETMASK, &signals_before_, nullptr);
+        sigaction(SIGCHLD, &before_.on_child, nullptr);
+        sigprocmask(SIG_SETMASK, &before_.blocked, nullptr);
         execvp(command.at(0).c_str(), pointers(command).data());
         const int why = errno;
         if (write(failure, &why, sizeof why) < 0) {
@@ -180,7 +245,8 @@ private:
     /// With SIGTERM now, and at that time with SIGKILL.
     void end_all(boot_clock::time_point kill_at, bool lost) {
         if (!running_) return;
-        if (lost && !how_.on_lost.empty() && on_lost_ == 0) run_on_lost();
+        if (lost && !lost_ && !how_.on_lost.empty()) run_on_lost();
+        lost_ = lost_ || lost;
         kill_at_ = ending_ ? std::min(kill_at, kill_at_) : kill_at;
         if (ending_) return;
         ending_ = true;
@@ -193,6 +259,7 @@ private:
         on_lost_ = fork();
         if (on_lost_ != 0) return;
         setsid();
+        dup2(STDERR_FILENO, STDOUT_FILENO);
         set_variables(variables_);
         const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
         exec({"/bin/sh", "-c", how_.on_lost}, nowhere);
@@ -201,7 +268,7 @@ private:
     void end_in_time() {
         const auto now = boot_clock::now();
         if (!running_) return;
-        if (!ending_ && lease_ != never && now >= lease_ - margin_) {
+        if (!lost_ && now >= lapse_time()) {
             tell(message::kind::lapsed);
             end_all(kill_time(), true);
         }
@@ -215,81 +282,70 @@ private:
         bool exited = false;
         pid_t one = 0;
         for (int status = 0; (one = waitpid(-1, &status, WNOHANG)) > 0;) {
+            if (one == on_lost_) on_lost_ = 0;
             if (one != main_) continue;
+            if (starting_ >= 0) see_start();
             main_ = 0;
             status_ = status;
             exited = true;
         }
         const bool none_is_left = one < 0;
-        if (exited && !none_is_left) tell(message::kind::exited, status_);
+        if (exited && !none_is_left && !lost_) tell(message::kind::exited);
         if (!running_ || !none_is_left) return;
-        running_ = ending_ = false;
-        on_lost_ = 0;
+        if (starting_ >= 0) see_start();
+        running_ = false;
         lease_ = never;
         tell(message::kind::ended, status_);
     }
 
     const keeper_options& how_;
     const int socket_;
-    const sigset_t signals_before_;
+    const signal_state before_;
     int signals_ = -1, timer_ = -1;
+    int starting_ = -1; ///< a pipe, until the command is started
 
     bool locker_gone_ = false;
     bool running_ = false; ///< there are processes
     pid_t main_ = 0;       ///< the command itself, until it has ended
     pid_t on_lost_ = 0;
-    int status_ = 0; ///< with which the command has ended
+    int status_ = unknown_status; ///< with which the command has ended
     std::string variables_{};
     std::chrono::nanoseconds margin_{}; ///< before the end of the lease: SIGTERM
     boot_clock::time_point lease_ = never;
     bool ending_ = false; ///< SIGTERM was sent
+    bool lost_ = false;   ///< because the hold is lost
     boot_clock::time_point kill_at_ = never, killed_last_{};
 };
 
 } // namespace
 
-std::int64_t to_number(boot_clock::time_point time) { return time.time_since_epoch().count(); }
-
-bool send(int socket, const message& what) {
-    std::string bytes(sizeof what.what + sizeof what.value, '\0');
-    std::memcpy(bytes.data(), &what.what, sizeof what.what);
-    std::memcpy(bytes.data() + sizeof what.what, &what.value, sizeof what.value);
-    bytes += what.text;
-    return ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL) ==
-           static_cast<ssize_t>(bytes.size());
-}
-
-std::optional<message> receive(int socket) {
-    const ssize_t length = recv(socket, nullptr, 0, MSG_PEEK | MSG_TRUNC);
-    std::string bytes(length > 0 ? static_cast<std::size_t>(length) : 0, '\0');
-    message read;
-    constexpr std::size_t head = sizeof read.what + sizeof read.value;
-    if (length < static_cast<ssize_t>(head) ||
-        recv(socket, bytes.data(), bytes.size(), 0) != length)
-        return {};
-    std::memcpy(&read.what, bytes.data(), sizeof read.what);
-    std::memcpy(&read.value, bytes.data() + sizeof read.what, sizeof read.value);
-    read.text = bytes.substr(head, static_cast<std::size_t>(length) - head);
-    return read;
-}
-
 keeper start_keeper(const keeper_options& how) {
+    std::error_code unseen;
+    if (std::filesystem::read_symlink("/proc/self", unseen) != std::to_string(getpid()))
+        throw failure("/proc does not show the processes of this namespace: mount it there");
     std::array<int, 2> ends{};
     check(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()), "socketpair");
-    sigset_t signals_before;
+    signal_state before;
+    // A parent that ignores it would leave this process without the status of the command.
+    struct sigaction seen {};
+    seen.sa_handler = SIG_DFL;
+    sigaction(SIGCHLD, &seen, &before.on_child);
     sigset_t all;
     sigfillset(&all); // what comes before the keeper has its own mask waits
-    sigprocmask(SIG_SETMASK, &all, &signals_before);
+    sigprocmask(SIG_SETMASK, &all, &before.blocked);
     const pid_t pid = check(fork(), "fork");
     if (pid != 0) {
-        sigprocmask(SIG_SETMASK, &signals_before, nullptr);
-        close(ends[1]);
+        sigprocmask(SIG_SETMASK, &before.blocked, nullptr);
         prctl(PR_SET_CHILD_SUBREAPER, 1); // should the keeper be killed
+        const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
+        dup2(nowhere, STDIN_FILENO);
+        dup2(nowhere, STDOUT_FILENO);
+        close_others({ends[0]});
         return {pid, ends[0]};
     }
     close(ends[0]);
     try {
-        keeper_loop(how, ends[1], signals_before).run();
+        keeper_loop(how, ends[1], before).run();
     } catch (...) { // paddock sees the end of the socket
         signal_descendants(SIGKILL);
     }

@@ -27,7 +27,9 @@ asio::awaitable<ending> lock_and_run(servers& at, job& command, deadline until,
     waiting_line told(how.lock.name(), how.servers.quiet);
     const auto held = co_await take(at, how.lock, until, told);
     if (!held) co_return not_granted(how);
+    const auto begin = paddock::boot_clock::now();
     const auto result = co_await run_under(*held, at, command, how);
+    co_await rest(result, how, begin);
     co_return ending_of(result, how);
 }
 

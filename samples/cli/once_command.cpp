@@ -135,16 +135,23 @@ asio::awaitable<ending> run_if_not_done(servers& at, job& command, deadline unti
                       << describe_time(other->started) << '\n';
         co_return ending{};
     }
+    const auto begin = paddock::boot_clock::now();
     const auto result = co_await run_under(*held, at, command, how);
-    if (!result.good()) co_return ending_of(result, how);
+    if (!result.good()) {
+        co_await rest(result, how, begin);
+        co_return ending_of(result, how);
+    }
     try {
+        command.recording(true); // no signal keeps a finished run from being recorded
         co_await record(done, held->first(), mine);
+        command.recording(false);
     } catch (const paddock::system_error& error) {
         std::cerr << "paddock: the command has finished, but that is not recorded: "
                   << error.code().message() << '\n';
         co_return ending{error.code() == paddock::errc::lock_lost ? exit_status::lost
                                                                   : exit_status::failed};
     }
+    co_await rest(result, how, begin);
     co_return ending{};
 }
 

@@ -16,8 +16,7 @@ namespace cli {
 namespace {
 
 struct process {
-    pid_t pid = 0, parent = 0, group = 0, session = 0;
-    char state = ' ';
+    pid_t pid = 0, parent = 0, session = 0;
 };
 
 /// proc(5): the name stands in parentheses, and may have some itself.
@@ -28,8 +27,10 @@ process read_process(const std::filesystem::path& folder) {
     const auto end_of_name = text.rfind(')');
     if (end_of_name == std::string::npos) return found; // it has ended
     std::from_chars(text.data(), text.data() + text.size(), found.pid);
-    std::istringstream(text.substr(end_of_name + 1)) >> found.state >> found.parent >>
-        found.group >> found.session;
+    char state = ' ';
+    pid_t group = 0;
+    std::istringstream(text.substr(end_of_name + 1)) >> state >> found.parent >> group >>
+        found.session;
     return found;
 }
 
@@ -50,7 +51,7 @@ std::vector<pid_t> descendants(pid_t except) {
         const auto [begin, end] = by_parent.equal_range(below[n]);
         for (auto child = begin; child != end; ++child) {
             const auto& one = child->second;
-            if (one.state != 'Z' && (except == 0 || (one.pid != except && one.session != except)))
+            if (except == 0 || (one.pid != except && one.session != except))
                 below.push_back(one.pid);
         }
     }

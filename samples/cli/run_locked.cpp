@@ -33,7 +33,8 @@ namespace {
 sigset_t passed_on() {
     sigset_t all;
     sigemptyset(&all);
-    for (const int one : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH}) {
+    for (const int one :
+         {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH, SIGCHLD}) {
         struct sigaction now {};
         sigaction(one, nullptr, &now);
         if (now.sa_handler != SIG_IGN) sigaddset(&all, one);
@@ -61,13 +62,17 @@ asio::awaitable<int> await_signal(int file, job& command) {
         signalfd_siginfo one{};
         if (read(file, &one, sizeof one) != sizeof one) continue;
         const int number = static_cast<int>(one.ssi_signo);
-        // The terminal has sent it to the whole group: the command has it already.
-        const bool of_terminal = one.ssi_code == SI_KERNEL;
-        if (!command.running()) {
-            if (number == SIGWINCH) continue;
+        if (number == SIGCHLD) { // the first process of a container has the orphans of all
+            while (waitpid(-1, nullptr, WNOHANG) > 0) {
+            }
+            continue;
+        }
+        const bool of_keyboard = number == SIGINT || number == SIGQUIT || number == SIGWINCH;
+        if (command.takes_signals()) {
+            of_keyboard&& one.ssi_code == SI_KERNEL ? command.key(number) : command.signal(number);
+        } else if (number != SIGWINCH) {
             co_return number;
         }
-        if (!of_terminal) command.signal(number);
     }
 }
 
@@ -76,7 +81,10 @@ asio::awaitable<ending> connect_and_work(servers& at, job& command, const comman
     const auto now = paddock::boot_clock::now();
     deadline until;
     if (how.timeout) until = now + *how.timeout;
-    co_await at.connect(until ? *how.timeout : how.servers.connect_timeout);
+    // A moment at least, which those servers need that do answer.
+    const auto patience = std::chrono::seconds(1);
+    co_await at.connect(how.timeout ? std::max<milliseconds>(*how.timeout, patience)
+                                    : how.servers.connect_timeout);
     if (how.only_try) until = now;
     co_return co_await work(at, command, until);
 }
@@ -110,7 +118,7 @@ std::string variables_of(const holding& held, const lock_choice& lock) {
 
 int run_with_keeper(const command_options& how, const locked_work& work) {
     if (how.command.empty()) throw usage_error("a command is missing: paddock … -- COMMAND…");
-    const keeper started = start_keeper({how.command, how.on_lost});
+    const keeper started = start_keeper({how.command, how.on_lost, how.runs_again});
     const sigset_t mask = passed_on();
     sigprocmask(SIG_BLOCK, &mask, nullptr);
     const int signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -138,14 +146,15 @@ asio::awaitable<outcome> run_under(const holding& held, servers& at, job& comman
     run.at_most = how.at_most;
     run.lease_every = std::max(timeout / 20, milliseconds(10));
     run.quiet = how.servers.quiet;
-    const auto begin = paddock::boot_clock::now();
-    const auto result = co_await command.run(held, run);
-    if (how.at_least && !result.lost) {
-        asio::steady_timer rest(co_await asio::this_coro::executor,
-                                begin + *how.at_least - paddock::boot_clock::now());
-        co_await rest.async_wait(asio::use_awaitable);
-    }
-    co_return result;
+    co_return co_await command.run(held, run);
+}
+
+asio::awaitable<void> rest(const outcome& result, const command_options& how,
+                           paddock::boot_clock::time_point begin) {
+    if (!how.at_least || result.lost || result.cannot_run != 0) co_return;
+    asio::steady_timer timer(co_await asio::this_coro::executor,
+                             begin + *how.at_least - paddock::boot_clock::now());
+    co_await timer.async_wait(asio::use_awaitable);
 }
 
 ending ending_of(const outcome& result, const command_options& how) {

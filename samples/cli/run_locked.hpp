@@ -27,6 +27,9 @@ int run_with_keeper(const command_options& how, const locked_work& work);
 /// Runs the command under the lock.
 asio::awaitable<outcome> run_under(const holding& held, servers& at, job& command,
                                    const command_options& how);
+/// Holds the lock for as long as --at-least says, from the beginning of the run.
+asio::awaitable<void> rest(const outcome& result, const command_options& how,
+                           paddock::boot_clock::time_point begin);
 /// Says on standard error what is not the command's own end.
 ending ending_of(const outcome& result, const command_options& how);
 /// When the lock is not granted.

@@ -31,6 +31,7 @@ struct command_options {
     lock_choice lock{};
     std::vector<std::string> command{}; ///< behind --
     bool only_try = false, no_fail = false;
+    bool runs_again = false; ///< not once only
     std::optional<milliseconds> timeout{}, at_most{}, at_least{}, margin{};
     std::string on_lost{};
 };

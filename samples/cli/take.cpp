@@ -1,5 +1,7 @@
 #include "take.hpp"
 
+#include "message.hpp"
+
 #include <paddock/first_of.hpp>
 #include <paddock/lock_all.hpp>
 #include <paddock/lock_family.hpp>
@@ -201,6 +203,8 @@ void check(const lock_choice& lock, servers& at) {
     if (locks > 1 && !lock.all)
         throw usage_error("for several locks give --all; a command stands behind --");
     if (lock.shared && lock.exclusive) throw usage_error("--shared does not go with --exclusive");
+    if (locks > 1000 || lock.name().size() > longest_text / 2)
+        throw usage_error("too many, or too long, paths");
     if (lock.permits > 0 && (lock.shared || lock.exclusive || lock.all || !lock.key.empty()))
         throw usage_error("--semaphore does not go with --shared, --exclusive, --all and --key");
     if (!at.on_redis()) return;

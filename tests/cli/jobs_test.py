@@ -5,7 +5,7 @@ import os
 import signal
 import time
 
-from scene import Proxy, checks_of, command_of, end, run_checks, same
+from scene import Proxy, checks_of, command_of, end, keeper_of, run_checks, same
 
 SHORT = ["--session-timeout", "2s"]
 
@@ -44,6 +44,17 @@ def a_run_that_has_lost_its_lock_does_not_count(s):
     same(end(holder)[0], 123)
     proxy.close()
     same(s.run("once", path, "--per", "day", "--", "echo", "ran").out, "ran\n")
+
+
+def a_finished_run_is_recorded_before_it_rests(s):
+    path = s.path()
+    first = s.begin("once", path, "--per", "day", "--at-least", "100s", "--", "echo", "ran")
+    same(first.stdout.readline(), "ran\n")
+    second = s.begin("once", path, "--per", "day", "--", "echo", "ran")
+    assert "1 ahead" in second.stderr.readline()
+    first.terminate()
+    same(end(first)[0], -signal.SIGTERM)
+    same(end(second)[:2], (0, ""))
 
 
 def the_next_period_runs_again(s):
@@ -102,6 +113,14 @@ def whoever_loses_the_leadership_campaigns_again(s):
     os.kill(leader.pid, signal.SIGTERM)
     same(end(leader)[0], -signal.SIGTERM)
     proxy.close()
+
+
+def without_a_keeper_it_leads_no_more(s):
+    leader = s.begin("elect", s.path(), "--", "sh", "-c", "echo leads; exec sleep 100")
+    same(leader.stdout.readline(), "leads\n")
+    os.kill(keeper_of(leader), signal.SIGKILL)
+    status, out, _ = end(leader)
+    same((status, out), (123, ""))
 
 
 run_checks(checks_of(globals()))

@@ -1,16 +1,12 @@
 #!/usr/bin/env python3
-"""`paddock lock` as its users see it: a process, in a terminal, and when something goes wrong.
+"""`paddock lock` as its users see it: a process, and in a terminal.
    lock_test.py SOURCE-ROOT PADDOCK [CHECK…]"""
 import os
 import pathlib
-import shutil
 import signal
 import time
 
-from scene import (PADDOCK, Proxy, Terminal, checks_of, children, command_of, end, eventually, is_alive, keeper_of,
-                   last_tick, run_checks, same)
-
-SHORT = ["--session-timeout", "2s"]
+from scene import PADDOCK, Terminal, checks_of, children, command_of, end, eventually, run_checks, same
 
 
 def the_command_knows_its_lock_and_a_token_that_grows(s):
@@ -54,7 +50,7 @@ def bad_usage_is_2_in_one_line_and_runs_nothing(s):
         (["lock", "/a", "--semaphore", "0"], "--semaphore"), (["lock", "/a", "--semaphore", "2", "--shared"], "--shared"),
         (["lock", "/a", "--key", "/f", "k"], "--key"), (["lock", "/a", "--no-such-option"], "--no-such-option"),
         (["lock", "/a", "--servers", "ftp://x"], "ftp"), (["lock", "/a", "--auth-file", "/no/such"], "/no/such"),
-        (["lock", "/a", "--session-timeout", "1ms"], "session_timeout"), (["no-such-command"], "no-such-command"),
+        (["lock", "/a", "--session-timeout", "1ms"], "session_timeout"), (["no-such-command"], "no-such-command"), (["ls", "/a"], "runs no command"),
     ):
         file = s.file()
         tried = s.run(*words, "--", "touch", file) if words else s.run()
@@ -159,132 +155,6 @@ def a_signal_while_it_waits_leaves_the_queue_at_once(s):
     end(waiter)
 
 
-def a_command_outlives_no_paddock_that_is_killed(s):
-    path = s.path()
-    holder, file = s.ticks(path, *SHORT)
-    command = command_of(holder)
-    os.kill(holder.pid, signal.SIGKILL)
-    s.run("lock", path, *SHORT, "--", "true")
-    granted = time.time()
-    assert not is_alive(command)
-    assert last_tick(file) < granted
-    end(holder)
-
-
-def a_stubborn_command_of_a_killed_paddock_is_killed_in_time(s):
-    path = s.path()
-    holder, file = s.ticks(path, *SHORT, trap="trap '' TERM")
-    os.kill(holder.pid, signal.SIGKILL)
-    next_one = s.run("lock", path, *SHORT, "--", "date", "+%s.%N")
-    assert last_tick(file) < float(next_one.out), (last_tick(file), next_one.out)
-    end(holder)
-
-
-def a_killed_keeper_takes_the_command_with_it(s):
-    path = s.path()
-    holder = s.hold(path, command=("sh", "-c", "echo held; sleep 100 & setsid sleep 100 & wait"))
-    command = command_of(holder)
-    eventually("both sleep", lambda: len(children(command)) == 2)
-    left = children(command)
-    os.kill(keeper_of(holder), signal.SIGKILL)
-    status, _, err = end(holder)
-    same(status, 123)
-    assert "was killed" in err, err
-    same([is_alive(one) for one in [command, *left]], [False] * 3)
-
-
-def a_paddock_that_stands_still_does_not_keep_the_command_from_its_end(s):
-    path = s.path()
-    holder, file = s.ticks(path, *SHORT, trap="trap '' TERM")
-    os.kill(holder.pid, signal.SIGSTOP)
-    next_one = s.run("lock", path, *SHORT, "--", "date", "+%s.%N")
-    assert last_tick(file) < float(next_one.out), (last_tick(file), next_one.out)
-    os.kill(holder.pid, signal.SIGCONT)
-    same(end(holder)[0], 123)
-
-
-def a_keeper_that_stands_still_goes_on_in_time(s):
-    path = s.path()
-    proxy = Proxy(s.server.address)
-    holder, file = s.ticks(path, *SHORT, servers=proxy.address)
-    eventually("it works", lambda: file.exists() and file.read_text())
-    os.kill(keeper_of(holder), signal.SIGSTOP)
-    proxy.cut = True
-    next_one = s.run("lock", path, *SHORT, "--", "date", "+%s.%N")
-    assert last_tick(file) < float(next_one.out), (last_tick(file), next_one.out)
-    same(end(holder)[0], 123)
-    proxy.close()
-
-
-def a_stopped_command_keeps_its_lock(s):
-    path = s.path()
-    holder = s.hold(path, *SHORT)
-    command = command_of(holder)
-    os.kill(command, signal.SIGSTOP)
-    same(s.run("lock", path, *SHORT, "--timeout", "3s", "--", "true").returncode, 124)
-    os.kill(command, signal.SIGCONT)
-    same(end(holder)[0], 0)
-
-
-def without_a_connection_the_command_ends_before_another_holds(s):
-    path = s.path()
-    proxy = Proxy(s.server.address)
-    told = s.file()
-    holder, file = s.ticks(path, *SHORT, "--on-lost", f'echo "$PADDOCK_LOCK_PATH" >>{told}', servers=proxy.address,
-                           trap="trap '' TERM")
-    proxy.cut = True
-    next_one = s.run("lock", path, *SHORT, "--", "date", "+%s.%N")
-    assert last_tick(file) < float(next_one.out), (last_tick(file), next_one.out)
-    status, _, err = end(holder)
-    same((status, "the lock was lost" in err), (123, True))
-    same(told.read_text(), path + "\n")
-    proxy.close()
-
-
-def a_command_gets_sigterm_before_the_lease_ends(s):
-    proxy = Proxy(s.server.address)
-    script = "trap 'echo asked; exit 0' TERM; echo held; while :; do sleep 0.05; done"
-    holder = s.hold(s.path(), *SHORT, command=("sh", "-c", script), servers=proxy.address)
-    proxy.cut = True
-    status, out, _ = end(holder)
-    same((status, out), (123, "asked\n"))
-    proxy.close()
-
-
-def a_short_outage_costs_nothing(s):
-    proxy = Proxy(s.server.address)
-    holder = s.hold(s.path(), "--session-timeout", "10s", servers=proxy.address)
-    proxy.cut = True
-    time.sleep(2)
-    proxy.cut = False
-    same(end(holder)[0], 0)
-    proxy.close()
-
-
-def what_a_command_leaves_in_the_background_keeps_the_lock(s):
-    path, file = s.path(), s.file()
-    holder = s.begin("lock", path, "--", "sh", "-c", f"(setsid sh -c 'while ! [ -e {file} ]; do sleep 0.05; done' &)")
-    assert "other processes keep the lock" in holder.stderr.readline()
-    same(s.run("lock", path, "--try", "--", "true").returncode, 124)
-    file.touch()
-    same(end(holder)[0], 0)
-    same(s.run("lock", path, "--try", "--", "true").returncode, 0)
-
-
-def at_most_ends_ten_stubborn_processes(s):
-    script = "for n in 1 2 3 4 5 6 7 8 9 10; do (trap '' TERM; setsid sleep 100; sleep 100) & done; trap '' TERM; wait"
-    begin = time.monotonic()
-    holder = s.begin("lock", s.path(), "--at-most", "500ms", "--margin", "300ms", "--", "sh", "-c", script)
-    command = command_of(holder)
-    eventually("ten run", lambda: len(children(command)) == 10)
-    below = children(command)
-    below += [one for child in below for one in children(child)]
-    status, _, err = end(holder)
-    same((status, "--at-most" in err), (123, True))
-    assert time.monotonic() - begin < 20
-    same([is_alive(one) for one in below], [False] * len(below))
-
-
 def at_least_keeps_the_lock_after_a_short_command(s):
     path = s.path()
     begin = time.monotonic()
@@ -314,11 +184,60 @@ def what_nohup_ignores_stays_ignored(s):
     same(int(plain.out.split()[1], 16) & 1, 0)
 
 
-def a_command_of_another_user_ends_too(s):
-    if os.getuid() != 0 or not shutil.which("setpriv"):
-        return
-    other = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "sleep", "100")
-    same(s.run("lock", s.path(), "--at-most", "300ms", "--margin", "200ms", "--", *other).returncode, 123)
+def a_parent_that_ignores_its_children_changes_no_status(s):
+    ignore = {"preexec_fn": lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN)}
+    same(s.run("lock", s.path(), "--", "sh", "-c", "exit 3", **ignore).returncode, 3)
+    shown = s.run("lock", s.path(), "--", "grep", "SigIgn", "/proc/self/status", **ignore).out.split()[1]
+    same(int(shown, 16) >> (signal.SIGCHLD - 1) & 1, 1)
+
+
+def an_interrupt_of_a_container_reaches_all_that_run(s):
+    holder = s.hold(s.path(), command=("sh", "-c", "echo held; sleep 100; exit 7"))
+    eventually("it sleeps", lambda: children(command_of(holder)))
+    os.kill(holder.pid, signal.SIGINT)
+    status = end(holder)[0]
+    assert status != 7, status
+
+
+def an_alarm_of_the_caller_reaches_the_command(s):
+    begin = time.monotonic()
+    same(s.run("lock", s.path(), "--", "sleep", "30", preexec_fn=lambda: signal.alarm(1)).returncode, -signal.SIGALRM)
+    assert time.monotonic() - begin < 20
+
+
+def too_many_paths_are_bad_usage(s):
+    for paths in ([f"/{n}" for n in range(1001)], [f"/{n}{'x' * 500}" for n in range(150)]):
+        tried = s.run("lock", "--all", *paths, "--", "true")
+        same((tried.returncode, "too many" in tried.err), (2, True))
+
+
+def no_time_to_wait_is_time_enough_for_a_free_lock(s):
+    path = s.path()
+    for limit in ("0", "1ms"):
+        same(s.run("lock", path, "--timeout", limit, "--", "true").returncode, 0)
+
+
+def who_reads_from_the_command_sees_when_it_ends(s):
+    holder = s.begin("lock", s.path(), "--", "sh", "-c", "echo ready; exec >&-; read word; exit 0")
+    same(holder.stdout.read(), "ready\n")  # to its end
+    assert holder.poll() is None
+    holder.stdin.close()
+    same(holder.wait(timeout=30), 0)
+    holder.stderr.close()
+
+
+def the_least_time_is_not_for_what_cannot_run(s):
+    begin = time.monotonic()
+    same(s.run("lock", s.path(), "--at-least", "30s", "--", "/no/such").returncode, 127)
+    assert time.monotonic() - begin < 20
+
+
+def control_c_reaches_a_command_with_a_group_of_its_own(s):
+    here = Terminal([PADDOCK, "lock", s.path(), "--", "timeout", "100", "sh", "-c", "echo ready; exec sleep 100"],
+                    s.environment())
+    here.shows("ready")
+    here.type("\x03")
+    assert here.wait() != 0
 
 
 def in_a_terminal_the_command_is_in_the_foreground(s):
@@ -361,17 +280,6 @@ def control_c_while_it_waits_leaves_the_queue(s):
     same(s.run("lock", path, "--try", "--", "true").returncode, 0)
 
 
-def a_job_that_stays_suspended_is_ended(s):
-    path = s.path()
-    holder, file = s.ticks(path, *SHORT)
-    eventually("it works", lambda: file.exists() and file.read_text())
-    os.killpg(holder.pid, signal.SIGTSTP)
-    next_one = s.run("lock", path, *SHORT, "--", "date", "+%s.%N")
-    os.killpg(holder.pid, signal.SIGCONT)
-    same(end(holder)[0], 123)
-    assert last_tick(file) < float(next_one.out)
-
-
 def the_servers_credentials_are_on_no_command_line(s):
     file = s.file()
     file.write_text("# of the nightly jobs\nnightly:se cret:1\n")
@@ -383,11 +291,4 @@ def the_servers_credentials_are_on_no_command_line(s):
     same(s.run("lock", "/a", "--auth-file", str(file), "--", "true").returncode, 2)
 
 
-def a_server_that_is_started_again_keeps_the_hold(s):
-    holder = s.hold(s.path(), "--session-timeout", "20s")
-    s.server.tell("stop")
-    s.server.tell("start")
-    same(end(holder)[0], 0)
-
-
-run_checks(checks_of(globals()), alone={a_server_that_is_started_again_keeps_the_hold})
+run_checks(checks_of(globals()))

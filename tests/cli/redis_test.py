@@ -29,6 +29,20 @@ def the_locks_of_keys_do_not_exclude_each_other(s):
     end(holder)
 
 
+def others_see_the_label_of_a_holder(s):
+    path = s.path()
+    holder = s.hold(path, *NEW, "--label", "first")
+    assert "first" in s.run("ls", path).out
+    end(holder)
+
+
+def no_error_shows_the_password(s):
+    for words in (["lock", "/a", "--", "true"], ["ls", "/a"], ["doctor"]):
+        tried = s.run(*words[:1], "--connect-timeout", "200ms", *words[1:], servers="redis://me:secret@127.0.0.1:1")
+        assert tried.returncode in (1, 125), tried.returncode
+        assert "secret" not in tried.out + tried.err, tried.out + tried.err
+
+
 def what_redis_does_not_have_is_bad_usage(s):
     for words in (["--shared"], ["--exclusive"], ["--semaphore", "2"], ["--all", "/b"]):
         tried = s.run("lock", s.path(), *words, "--", "true")

@@ -1,6 +1,7 @@
 """What the command is tested with: private servers, connections that can be cut, and terminals."""
 import contextlib
 import itertools
+import json
 import os
 import pathlib
 import pty
@@ -180,6 +181,10 @@ class Scene(contextlib.ExitStack):
         process = self.begin("lock", path, *options, "--", *command, **how)
         same(process.stdout.readline(), "held\n")
         return process
+
+    def id_of_holder(self, path):
+        shown = json.loads(self.run("ls", path, "--json").out)
+        return str(next(one["id"] for one in shown["contenders"] if one["holder"]))
 
     def ticks(self, path, *options, trap=":", **how):
         """A command that writes the time into a file again and again."""

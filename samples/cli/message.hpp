@@ -1,0 +1,51 @@
+// What paddock and the keeper of its command tell each other.
+#pragma once
+
+#include <paddock/boot_clock.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace cli {
+
+using paddock::boot_clock;
+
+/// The socket keeps messages apart.
+struct message {
+    enum class kind : std::int64_t {
+        // To the keeper:
+        run,       ///< start the command; `text` has variables of its environment, NAME=VALUE\0…;
+                   ///< `value` are the ns before the end of the lease at which everything gets
+                   ///< SIGTERM; SIGKILL comes when a tenth of them is left
+        lease,     ///< the lock is held until `value`, in ns of the boot clock; without another
+                   ///< such message everything ends before that
+        signal,    ///< pass the signal `value` on to the command
+        key,       ///< as signal, which a terminal has sent to the group of paddock
+        terminate, ///< SIGTERM to all processes; SIGKILL at `value`, in ns of the boot clock
+        lost,      ///< as terminate, and the hold is lost
+        // Of the keeper:
+        started,
+        cannot_run, ///< `value` is an errno
+        exited,     ///< the command has, and others of its processes are left
+        ended,      ///< all of them, and `value` is that of the command
+        lapsed,     ///< no lease came in time, so everything is being ended
+    };
+    kind what{};
+    std::int64_t value = 0;
+    std::string text{};
+};
+
+/// A message with a longer text may not arrive.
+inline constexpr std::size_t longest_text = 100'000;
+
+inline constexpr auto never = boot_clock::time_point::max();
+
+std::int64_t to_number(boot_clock::time_point time);
+
+/// Both return false, and nothing, when the other side has gone.
+bool send(int socket, const message& what);
+std::optional<message> receive(int socket);
+
+} // namespace cli
