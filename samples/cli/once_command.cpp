@@ -2,6 +2,7 @@
 #include "exit_status.hpp"
 #include "once_record.hpp"
 #include "run_locked.hpp"
+#include "text.hpp"
 
 #include <paddock/client.hpp>
 
