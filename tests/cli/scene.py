@@ -18,6 +18,12 @@ ROOT, PADDOCK = sys.argv[1:3]
 SUPPORT = pathlib.Path(__file__).parent.parent / "support"
 
 
+# Whoever runs the tests may ignore some, as nohup(1) does: the command would, too.
+for one in (signal.SIGHUP, signal.SIGQUIT):
+    signal.signal(one, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def eventually(what, look, seconds=30):
     """Asks until the answer is true; a slow machine may take its time."""
     deadline = time.monotonic() + seconds

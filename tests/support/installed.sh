@@ -49,6 +49,7 @@ use_shared() {
 use_static() {
   [ -d "$folder/static-root" ] || {
     meson setup "$folder/static-build" "$root" -Ddefault_library=static -Dtests=disabled -Dsamples=disabled \
+      -Dtools=disabled \
       >"$folder/log" 2>&1 || { cat "$folder/log"; return 1; }
     mkdir -p "$folder/static-build/lib"
     # It is a thin one, with the names of the files in it.
