@@ -13,7 +13,7 @@ namespace {
 constexpr auto common =
     R"(The options of each command: paddock COMMAND --help, or paddock-COMMAND(1).
 
-A lock is named by a path, such as /locks/nightly, and its servers by --servers or PADDOCK_SERVERS: zk://host:port,… of ZooKeeper, redis://host:port,… of Redis. A TIME is 250ms, 10s, 5m, 2h or 1d; a number alone are seconds.
+A lock is named by a path, such as /locks/nightly, and its servers by --servers or PADDOCK_SERVERS: zk://host:port,… of ZooKeeper, redis://host:port,… of Redis. A TIME is 250ms, 10s, 5m, 2h or 1d; a number alone is in seconds.
 
 Exit status: that of the command that it has run, and death by a signal likewise. Otherwise:
     0    done; or not granted, with --no-fail

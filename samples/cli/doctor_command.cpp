@@ -21,16 +21,17 @@ namespace json = boost::json;
 
 struct doctor_options {
     server_options servers{};
-    bool as_json = false;
+    bool as_json = false, brief = false;
 };
 
 std::string name_of(health how) {
     return how == health::ok ? "ok" : how == health::warn ? "warn" : "bad";
 }
 
-std::string lines_of(const diagnosis& found) {
+std::string lines_of(const diagnosis& found, bool brief) {
     std::string text;
     for (const auto& one : found.all()) {
+        if (brief && one.how == health::ok) continue;
         auto level = name_of(one.how);
         level.resize(5, ' ');
         const auto server = one.server.empty() ? "" : printable(one.server) + ": ";
@@ -62,7 +63,7 @@ asio::awaitable<int> examine(const doctor_options& how) {
     if (checked.on_redis()) co_await examine_redis(how.servers, found);
 #endif
     if (!checked.on_redis()) co_await examine_zookeeper(how.servers, found);
-    std::cout << (how.as_json ? json_of(found) : lines_of(found)) << std::flush;
+    std::cout << (how.as_json ? json_of(found) : lines_of(found, how.brief)) << std::flush;
     const bool bad = std::any_of(found.all().begin(), found.all().end(),
                                  [](const finding& one) { return one.how == health::bad; });
     co_return bad ? exit_status::refused : 0;
@@ -101,6 +102,7 @@ subcommand add_doctor(CLI::App& app) {
     doctor->footer("It writes no more than a node of its own below the root, or nothing on Redis, "
                    "and removes it.\nExit status: 1 if something is bad, else 0.");
     const auto run = [how](const std::vector<std::string>&) {
+        how->brief = how->servers.quiet;
         how->servers.quiet = true; // it says itself what is wrong
         return run_alone([how] { return examine(*how); });
     };

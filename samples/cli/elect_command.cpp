@@ -21,7 +21,7 @@ namespace cli {
 namespace {
 
 constexpr auto about_elect =
-    R"text(Runs the command while this process leads, and ends it when the leadership is lost, as paddock lock does; then it takes part again, behind the others. It exits when the command has ended by itself. On ZooKeeper it takes part in the election that Curator's LeaderLatch has at PATH; on Redis it takes the lock.
+    R"text(Runs the command while this process leads, and ends it when the leadership is lost, as paddock lock does; then it takes part again, behind the others. It exits when the command has ended by itself, or was ended by --at-most. When a leader is killed, the next one leads at the latest after its --session-timeout. On ZooKeeper it takes part in the election that Curator's LeaderLatch has at PATH; on Redis it takes the lock.
 
 Example:
     paddock elect /leaders/scheduler -- ./scheduler)text";

@@ -69,6 +69,8 @@ asio::awaitable<int> do_it(servers& at, deed what, const kick_options& how) {
     if (what == deed::ask) at.zk("ask");
     const auto view = co_await look(at, how.where);
     const auto& one = find(view, how.id);
+    if (what == deed::ask && !one.of.holder)
+        throw refusal(printable(how.id) + " only waits: paddock kick sends it to the end");
     if (!how.yes) {
         const auto question = question_of(what, one, view.path);
         const bool yes = co_await confirmed(question);
@@ -86,10 +88,12 @@ asio::awaitable<int> do_it(servers& at, deed what, const kick_options& how) {
     co_return 0;
 }
 
-subcommand add(CLI::App& app, deed what, const std::string& name, const std::string& text) {
+subcommand add(CLI::App& app, deed what, const std::string& name, const std::string& text,
+               const std::string& about) {
     auto* const command = app.add_subcommand(name, text);
     const auto how = std::make_shared<kick_options>();
     add_place(*command, how->where);
+    command->footer(about);
     command->add_flag("-y,--yes", how->yes, "do not ask for a confirmation");
     command->add_option("PATH", how->where.path, "the lock");
     command->add_option("ID", how->id, "of the contender, as paddock ls shows it");
@@ -107,11 +111,20 @@ subcommand add(CLI::App& app, deed what, const std::string& name, const std::str
 } // namespace
 
 subcommand add_kick(CLI::App& app) {
-    return add(app, deed::kick, "kick", "take a lock from its holder, or a waiter its place");
+    return add(
+        app, deed::kick, "kick", "take a lock from its holder, or a waiter its place",
+        "Deletes the contender's node. The command of a paddock lock that held the lock gets "
+        "SIGTERM and SIGKILL, and paddock exits with 123; another program works on until it "
+        "notices, and only fencing tokens stop it. A waiter queues again, at the end: to be "
+        "rid of it, end its process. On Redis the holder notices when it renews the lock.");
 }
 
 subcommand add_ask(CLI::App& app) {
-    return add(app, deed::ask, "ask", "ask a holder to release a lock");
+    return add(app, deed::ask, "ask", "ask a holder to release a lock",
+               "Marks the holder's node. Every process of the command of a paddock lock gets "
+               "SIGTERM, and the lock is held until they have ended; paddock elect takes part "
+               "again. Programs with Curator's Revocable are told; others ignore it. On ZooKeeper "
+               "only.");
 }
 
 } // namespace cli

@@ -266,8 +266,9 @@ void add_place(CLI::App& app, lock_place& into) {
                                        "shared_mutex, semaphore, election, simple_mutex, family");
         into.kind = found->second;
     };
-    app.add_option_function<std::string>("--kind", read,
-                                         "the kind of the lock, if its nodes do not tell")
+    app.add_option_function<std::string>(
+           "--kind", read,
+           "the kind of the lock, if its nodes do not tell; a wrong one names them all")
         ->type_name("KIND");
 }
 

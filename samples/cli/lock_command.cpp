@@ -15,6 +15,8 @@ The command has PADDOCK_LOCK_PATH and PADDOCK_FENCING_TOKEN in its environment (
 
 Signals reach the command, and streams, terminal and exit status are its own. Should the lock be lost, all its processes get SIGTERM, and SIGKILL before anybody else can hold the lock: a process of its own looks after that, also when paddock itself is killed or stands still. (Only the token helps when both are stopped, as by SIGSTOP to the whole group or with the machine.) Asked for the lock (paddock ask), it sends SIGTERM.
 
+A lock is not recursive: a command that takes the lock of its own paddock waits for ever.
+
 A lock without --shared, --exclusive and --semaphore is what Curator calls InterProcessMutex. Locks of different kinds do not exclude each other at one path.
 
 Examples:

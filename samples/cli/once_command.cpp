@@ -24,6 +24,8 @@ constexpr auto about_once =
 
 The record stands below PATH-done, written in one transaction with a check of the lock. Whether it is another day decides the time zone of the machine (TZ) and the clock of the ensemble, when the run began.
 
+A TIME as the period is that since the start of the last finished run. The others exit with 0 and have no result: let the command put it where all can fetch it.
+
 Examples:
     paddock once /jobs/nightly --per day -- ./backup.sh
     paddock once /build/artifact --key "$(sha256sum <input)" -- make artifact)text";
@@ -33,6 +35,7 @@ constexpr std::size_t most_deletes = 100; // in one transaction
 struct once_options : command_options {
     occasion when{};
     std::size_t keep = 1000;
+    bool force = false;
 };
 
 /// The finished runs at one path, in the ensemble; used only under the job's lock.
@@ -130,7 +133,8 @@ asio::awaitable<ending> run_if_not_done(servers& at, job& command, deadline unti
     records done(zk, how.lock.paths.at(0), how);
     const auto now = co_await done.now();
     const finished_run mine{now, this_process()};
-    if (const auto other = co_await done.find(mine.started)) {
+    const auto other = co_await done.find(mine.started);
+    if (other && !how.force) {
         if (!how.servers.quiet)
             std::cerr << "paddock: done already by " << printable(other->by) << ", started "
                       << describe_time(other->started) << '\n';
@@ -168,6 +172,7 @@ subcommand add_once(CLI::App& app) {
         ->type_name("KEY");
     once->add_option("--keep", how->keep, "so many keys are remembered (1000)")
         ->check(CLI::Range(1, 100'000));
+    once->add_flag("--force", how->force, "also if it is done already");
     add_command(*once, *how);
     once->footer(about_once);
     const auto run = [how](std::vector<std::string> command) {

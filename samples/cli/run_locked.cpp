@@ -117,7 +117,7 @@ std::string variables_of(const holding& held, const lock_choice& lock) {
 } // namespace
 
 int run_with_keeper(const command_options& how, const locked_work& work) {
-    if (how.command.empty()) throw usage_error("a command is missing: paddock … -- COMMAND…");
+    check(how);
     const keeper started = start_keeper({how.command, how.on_lost, how.runs_again});
     const sigset_t mask = passed_on();
     sigprocmask(SIG_BLOCK, &mask, nullptr);
@@ -177,8 +177,8 @@ ending ending_of(const outcome& result, const command_options& how) {
 
 ending not_granted(const command_options& how) {
     if (!how.servers.quiet)
-        std::cerr << "paddock: " << how.lock.name() << " is taken"
-                  << (how.only_try ? "" : ", and the time to wait is over") << '\n';
+        std::cerr << "paddock: " << how.lock.name()
+                  << (how.only_try ? " is taken" : " was not granted in time") << '\n';
     return {how.no_fail ? 0 : exit_status::not_granted};
 }
 

@@ -47,9 +47,28 @@ std::string percent_encoded(std::string_view text) {
     return out;
 }
 
+/// The library's texts name its options; here they have other names.
+std::string in_words_of_the_shell(std::string text) {
+    static const std::vector<std::pair<std::string, std::string>> names{
+        {"redis::client_options::", ""},
+        {"client_options::", ""},
+        {"trust_new_servers", "--new-servers"},
+        {"create_root is not set; the log has its path", "--create-root creates it"},
+        {"create_root", "--create-root"},
+        {"session_timeout", "--session-timeout"},
+        {"the program's event loop stood still", "paddock stood still"}};
+    for (const auto& [theirs, ours] : names)
+        for (std::size_t at = 0; (at = text.find(theirs, at)) != std::string::npos;
+             at += ours.size())
+            text.replace(at, theirs.size(), ours);
+    return text;
+}
+
 paddock::log_function log_of(const server_options& how) {
-    if (how.quiet) return [](std::string_view) {};
-    return [](std::string_view line) { std::cerr << "paddock: " << line << '\n'; };
+    return [quiet = how.quiet](const paddock::log_record& line) {
+        if (quiet && line.level != paddock::log_level::error) return;
+        std::cerr << "paddock: " + in_words_of_the_shell(std::string(line.text)) + '\n';
+    };
 }
 
 /// Without the password that it may have.
@@ -64,7 +83,7 @@ std::string shown(const std::string& url) {
 void explain(const paddock::system_error& error) {
     const auto& code = error.code();
     const bool named = dynamic_cast<const paddock::bad_argument_error*>(&error) != nullptr;
-    const auto text = named ? std::string(error.what()) : code.message();
+    const auto text = in_words_of_the_shell(named ? error.what() : code.message());
     if (code == paddock::errc::bad_argument) throw usage_error(text);
     if (code == paddock::condition::not_permitted || code == paddock::condition::auth_failed)
         throw failure(text + ": give credentials with --auth-file");

@@ -35,7 +35,7 @@ CLI::Option* add_time(CLI::App& app, const std::string& name, milliseconds& into
 void add_servers(CLI::App& app, server_options& into) {
     const auto group = "Servers";
     app.add_option("--servers", into.servers,
-                   "zk://host:port,…[/root], redis://host:port,…, or host:port,… of ZooKeeper")
+                   "zk://host:port,…[/root], redis://host:port,…, or host:port,… of ZooKeeper.")
         ->envname("PADDOCK_SERVERS")
         ->type_name("URL")
         ->group(group);
@@ -53,9 +53,12 @@ void add_servers(CLI::App& app, server_options& into) {
                  "create the root of zk://…/root if it is missing")
         ->group(group);
     app.add_flag("--new-servers", into.new_servers,
-                 "Redis: the servers were just set up, and need not be waited for")
+                 "Redis: the servers were just set up, and hold no locks that they have forgotten; "
+                 "only for "
+                 "whoever connects first")
         ->group(group);
-    app.add_flag("-q,--quiet", into.quiet, "only errors")->group(group);
+    app.add_flag("-q,--quiet", into.quiet, "no place in the queue, no warnings: only errors")
+        ->group(group);
 }
 
 void add_command(CLI::App& app, command_options& into) {
@@ -72,6 +75,20 @@ void add_command(CLI::App& app, command_options& into) {
              "session timeout)");
     app.add_option("--on-lost", into.on_lost, "run once by the shell when the lock is lost")
         ->type_name("COMMAND");
+}
+
+void check(const command_options& how) {
+    if (how.command.empty())
+        throw usage_error("a command is missing: paddock … -- COMMAND…; a script: -- sh -c '…'");
+    if (how.only_try && how.timeout) throw usage_error("--try does not go with --timeout");
+    if (how.no_fail && !how.only_try && !how.timeout)
+        throw usage_error("--no-fail is for --try and --timeout: without them it waits");
+    if (how.at_most && how.at_most->count() == 0)
+        throw usage_error("--at-most 0 leaves no time; without it there is no limit");
+    if (how.at_most && how.at_least && *how.at_least > *how.at_most)
+        throw usage_error("--at-least is longer than --at-most");
+    if (how.margin && *how.margin > how.servers.session_timeout / 4)
+        throw usage_error("--margin is longer than a quarter of --session-timeout");
 }
 
 void add_lock_kinds(CLI::App& app, command_options& into) {

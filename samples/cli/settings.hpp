@@ -36,6 +36,8 @@ struct command_options {
     std::string on_lost{};
 };
 void add_command(CLI::App& app, command_options& into);
+/// Throws usage_error for what is missing, or contradicts itself.
+void check(const command_options& how);
 /// Those that choose the kind of the lock.
 void add_lock_kinds(CLI::App& app, command_options& into);
 

@@ -165,7 +165,8 @@ asio::awaitable<std::unique_ptr<holding>> until(const deadline& at, Limited limi
 asio::awaitable<std::unique_ptr<holding>>
 take_on_redis(paddock::redis::client& at, const lock_choice& lock, const deadline& limit) {
     const auto token = asio::use_awaitable;
-    const auto options = options_of<paddock::redis::mutex_options>(lock);
+    auto options = options_of<paddock::redis::mutex_options>(lock);
+    if (options.label.empty()) options.label = "paddock"; // without one nobody sees who holds it
     if (lock.key.empty()) {
         const paddock::redis::mutex mutex(at, lock.paths.at(0), options);
         co_return co_await until(
@@ -201,7 +202,8 @@ void check(const lock_choice& lock, servers& at) {
         throw usage_error("--key FAMILY KEY stands instead of PATH");
     if (locks == 0) throw usage_error("a PATH is missing: the lock, such as /locks/nightly");
     if (locks > 1 && !lock.all)
-        throw usage_error("for several locks give --all; a command stands behind --");
+        throw usage_error(
+            "for several locks give --all; a TIME has no space, and a command stands behind --");
     if (lock.shared && lock.exclusive) throw usage_error("--shared does not go with --exclusive");
     if (locks > 1000 || lock.name().size() > longest_text / 2)
         throw usage_error("too many, or too long, paths");

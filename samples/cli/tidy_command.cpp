@@ -214,13 +214,13 @@ subcommand add_tidy(CLI::App& app) {
         ->check(CLI::Range(1, 100'000'000));
     command->add_option("PATH", how->path, "below this node, which itself stays")->required();
     command->footer(
-        "It deletes\n  - an empty persistent node that had children and has no data: the directory "
-        "of a lock of kazoo,\n    or with persistent_parents. Other recipes leave such "
-        "directories, "
-        "too: give a PATH of locks only.\n  - a persistent node with the name of a contender and "
-        "without data: no session will ever delete it.\nIt never deletes PATH, a node with data, "
-        "with children, of a session, or below /zookeeper, nor what has changed\nsince it looked. "
-        "A directory's last use is told by the times of other nodes below PATH.\nAges assume that "
+        "It deletes an empty persistent node that had children and has no data, which is the "
+        "directory of a lock of kazoo, or with persistent_parents; and a persistent node with the "
+        "name of a contender and without data, which no session will ever delete.\n\n"
+        "Other recipes leave such directories, too, and the root of a zk://…/root can be one: give "
+        "a PATH of locks only. It never deletes PATH, a node with data, with children, of a "
+        "session, or below /zookeeper, nor what has changed since it looked.\n\n"
+        "A directory's last use is told by the times of other nodes below PATH. Ages assume that "
         "the clocks of this machine and the servers agree: paddock doctor compares them.");
     const auto run = [how](const std::vector<std::string>&) {
         if (of_zookeeper(*how, how->path)) throw usage_error("/zookeeper is ZooKeeper's own");

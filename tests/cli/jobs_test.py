@@ -18,6 +18,7 @@ def of_many_machines_one_runs_the_job(s):
     same(sum("done already by" in one[2] for one in ended), 9)
     same(file.read_text(), "ran\n")
     same(s.run("once", path, "--per", "day", "-q", "--", "echo", "again").out, "")
+    same(s.run("once", path, "--per", "day", "--force", "--", "echo", "again").out, "again\n")
 
 
 def a_run_that_fails_does_not_count(s):

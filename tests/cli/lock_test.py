@@ -50,7 +50,10 @@ def bad_usage_is_2_in_one_line_and_runs_nothing(s):
         (["lock", "/a", "--semaphore", "0"], "--semaphore"), (["lock", "/a", "--semaphore", "2", "--shared"], "--shared"),
         (["lock", "/a", "--key", "/f", "k"], "--key"), (["lock", "/a", "--no-such-option"], "--no-such-option"),
         (["lock", "/a", "--servers", "ftp://x"], "ftp"), (["lock", "/a", "--auth-file", "/no/such"], "/no/such"),
-        (["lock", "/a", "--session-timeout", "1ms"], "session_timeout"), (["no-such-command"], "no-such-command"), (["ls", "/a"], "runs no command"),
+        (["lock", "/a", "--session-timeout", "1ms"], "--session-timeout"),
+        (["lock", "/a", "--try", "--timeout", "1s"], "--try"), (["lock", "/a", "--no-fail"], "--no-fail"),
+        (["lock", "/a", "--at-most", "0"], "--at-most 0"), (["lock", "/a", "--margin", "9s"], "--margin"),
+        (["lock", "/a", "--at-least", "2s", "--at-most", "1s"], "--at-least"), (["no-such-command"], "no-such-command"), (["ls", "/a"], "runs no command"),
     ):
         file = s.file()
         tried = s.run(*words, "--", "touch", file) if words else s.run()
@@ -71,6 +74,10 @@ def a_taken_lock_is_124_and_the_command_does_not_run(s):
     same(s.run("lock", path, "--try", "--no-fail", "--", "touch", file).returncode, 0)
     quiet = s.run("lock", path, "--try", "-q", "--", "touch", file)
     same((quiet.returncode, quiet.err), (124, ""))
+    reader = s.hold(path + "r", "--shared")
+    beside = s.run("lock", path + "r", "-q", "--", "true")
+    assert "they do not exclude each other" in beside.err, beside.err  # -q keeps no error back
+    end(reader)
     assert not file.exists()
     same(end(holder)[0], 0)
     same(s.run("lock", path, "--try", "--", "true").returncode, 0)

@@ -34,6 +34,9 @@ def others_see_the_label_of_a_holder(s):
     holder = s.hold(path, *NEW, "--label", "first")
     assert "first" in s.run("ls", path).out
     end(holder)
+    holder = s.hold(path, *NEW)
+    assert str(holder.pid) in s.run("ls", path).out
+    end(holder)
 
 
 def no_error_shows_the_password(s):
