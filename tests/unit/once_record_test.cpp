@@ -86,9 +86,9 @@ TEST_CASE("the names of the records of different keys cannot be confused") {
 }
 
 TEST_CASE("an occasion is either a period or a key") {
-    CHECK_NOTHROW(cli::check({"", "day"}));
-    CHECK_NOTHROW(cli::check({"", "90m"}));
-    CHECK_NOTHROW(cli::check({"k", ""}));
+    CHECK_NOTHROW(cli::check(cli::occasion{"", "day"}));
+    CHECK_NOTHROW(cli::check(cli::occasion{"", "90m"}));
+    CHECK_NOTHROW(cli::check(cli::occasion{"k", ""}));
     for (const cli::occasion& bad : {cli::occasion{}, {"k", "day"}, {"", "month"}, {"", "0s"}})
         CHECK_THROWS_AS(cli::check(bad), cli::usage_error);
     const cli::occasion long_key{std::string(300, 'k'), ""};
