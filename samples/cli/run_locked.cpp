@@ -68,8 +68,11 @@ asio::awaitable<int> await_signal(int file, job& command) {
             continue;
         }
         const bool of_keyboard = number == SIGINT || number == SIGQUIT || number == SIGWINCH;
-        if (command.takes_signals()) {
-            of_keyboard&& one.ssi_code == SI_KERNEL ? command.key(number) : command.signal(number);
+        const bool of_terminal = of_keyboard && one.ssi_code == SI_KERNEL;
+        if (command.takes_signals() && of_terminal) {
+            command.key(number);
+        } else if (command.takes_signals()) {
+            command.signal(number);
         } else if (number != SIGWINCH) {
             co_return number;
         }
@@ -82,9 +85,9 @@ asio::awaitable<ending> connect_and_work(servers& at, job& command, const comman
     deadline until;
     if (how.timeout) until = now + *how.timeout;
     // A moment at least, which those servers need that do answer.
-    const auto patience = std::chrono::seconds(1);
-    co_await at.connect(how.timeout ? std::max<milliseconds>(*how.timeout, patience)
-                                    : how.servers.connect_timeout);
+    auto limit = how.servers.connect_timeout;
+    if (how.timeout) limit = std::max<milliseconds>(*how.timeout, std::chrono::seconds(1));
+    co_await at.connect(limit);
     if (how.only_try) until = now;
     co_return co_await work(at, command, until);
 }
