@@ -12,7 +12,6 @@
 
 #include <iostream>
 #include <memory>
-#include <unistd.h>
 #include <utility>
 #include <variant>
 
@@ -28,10 +27,7 @@ Example:
 
 /// Who this participant is, for the others.
 std::string own_id(const std::string& label) {
-    std::string host(256, '\0');
-    gethostname(host.data(), host.size() - 1);
-    host.resize(host.find('\0'));
-    return (label.empty() ? "" : label + " on ") + host + ", process " + std::to_string(getpid());
+    return (label.empty() ? "" : label + " on ") + this_process();
 }
 
 /// Says who leads meanwhile, on a terminal or to a log, until it is cancelled.
@@ -62,9 +58,7 @@ asio::awaitable<std::unique_ptr<holding>> campaign(servers& at, const command_op
     };
     const auto tell = [&]() -> asio::awaitable<void> {
         co_await tell_leaders(election, told);
-        asio::steady_timer for_ever(co_await asio::this_coro::executor,
-                                    asio::steady_timer::time_point::max());
-        co_await for_ever.async_wait(asio::use_awaitable);
+        co_await wait_for_ever();
     };
     if (how.servers.quiet) co_return hold(co_await elected());
     auto first = co_await paddock::first_of(elected(), tell());

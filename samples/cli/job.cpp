@@ -23,14 +23,13 @@ namespace {
 
 constexpr auto answer = asio::as_tuple(asio::use_awaitable);
 
-/// Until it is cancelled.
+} // namespace
+
 asio::awaitable<void> wait_for_ever() {
     asio::steady_timer timer(co_await asio::this_coro::executor,
                              asio::steady_timer::time_point::max());
     co_await timer.async_wait(answer);
 }
-
-} // namespace
 
 job::job(const asio::any_io_executor& executor, keeper started)
     : keeper_(started), socket_(executor, started.socket) {}

@@ -36,6 +36,9 @@ struct run_options {
     bool quiet = false;
 };
 
+/// Until it is cancelled; it returns then.
+asio::awaitable<void> wait_for_ever();
+
 class job {
 public:
     job(const asio::any_io_executor& executor, keeper started);

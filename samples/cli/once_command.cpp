@@ -12,7 +12,6 @@
 #include <ctime>
 #include <iostream>
 #include <memory>
-#include <unistd.h>
 #include <utility>
 
 namespace cli {
@@ -93,13 +92,6 @@ private:
     const std::string folder_;
     const once_options& how_;
 };
-
-std::string this_process() {
-    std::string host(256, '\0');
-    gethostname(host.data(), host.size() - 1);
-    host.resize(host.find('\0'));
-    return host + ", process " + std::to_string(getpid());
-}
 
 std::string describe_time(std::int64_t ms) {
     const std::time_t seconds = ms / 1000;

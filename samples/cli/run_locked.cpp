@@ -119,6 +119,13 @@ std::string variables_of(const holding& held, const lock_choice& lock) {
 
 } // namespace
 
+std::string this_process() {
+    std::string host(256, '\0');
+    gethostname(host.data(), host.size() - 1);
+    host.resize(host.find('\0'));
+    return host + ", process " + std::to_string(getpid());
+}
+
 int run_with_keeper(const command_options& how, const locked_work& work) {
     check(how);
     const keeper started = start_keeper({how.command, how.on_lost, how.runs_again});
