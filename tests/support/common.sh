@@ -7,13 +7,13 @@ trap 'exit 143' TERM HUP
 
 # A package with a command behind the colon counts as installed if there is such a command.
 build_packages="g++:g++ meson:meson ninja-build:ninja pkg-config:pkg-config python3:python3
-  libboost1.81-dev libzookeeper-st-dev"
+  libboost1.81-dev libssl-dev libzookeeper-st-dev"
 server_packages="default-jre-headless:java libzookeeper-java libservlet-api-java libslf4j-java"
 # redis-tools has the server, too, and starts none.
 redis_packages="redis-tools:redis-check-rdb"
 shop_packages="libcli11-dev libsqlite3-dev libsqlitecpp-dev"
 test_packages="$shop_packages doctest-dev libspdlog-dev patch:patch clang-format-14:clang-format-14 libzookeeper-mt2
-  groff-base:groff"
+  groff-base:groff openssl:openssl"
 tidy_packages="clang-tidy-14:clang-tidy-14"
 # Only builds without sanitizers check the installation.
 install_packages="cmake:cmake debhelper:dh"

@@ -102,7 +102,7 @@ bool child_process::wait_for(std::chrono::milliseconds limit) {
     if (::poll(&entry, 1, static_cast<int>(limit.count())) <= 0) {
         return false;
     }
-    ended_ = ::waitpid(pid_, nullptr, WNOHANG) == pid_;
+    ended_ = ::waitpid(pid_, &status_, WNOHANG) == pid_;
     return ended_;
 }
 

@@ -25,11 +25,14 @@ public:
     void pause();
     /// Waits for the end of the child; false if it still runs after `limit`.
     bool wait_for(std::chrono::milliseconds limit);
+    /// It has ended by itself, with the status 0.
+    bool succeeded() const { return ended_ && status_ == 0; }
 
 private:
     pid_t pid_ = -1;
     int handle_ = -1; // a pidfd, readable when the process has ended
     bool ended_ = false;
+    int status_ = 0;
 };
 
 } // namespace paddock::test

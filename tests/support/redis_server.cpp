@@ -52,13 +52,31 @@ bool serves(std::uint16_t port) {
 } // namespace
 
 struct redis_server::state {
-    state(std::vector<std::string> wanted, std::string_view shifted_clock)
+    state(std::vector<std::string> wanted, std::string_view shifted_clock,
+          const tls_of_server* tls = nullptr)
         : arguments(std::move(wanted)) {
+        if (tls) speak(*tls);
         std::filesystem::create_symlink(binary, program());
         if (!shifted_clock.empty())
             with = {"/usr/bin/env", std::string("LD_PRELOAD=").append(shifted_clock)};
         std::ofstream{clock()};
         set_clock(0s);
+    }
+
+    void speak(const tls_of_server& tls) {
+        tls_port.emplace();
+        const char* clients = tls.clients == client_certificates::none       ? "no"
+                              : tls.clients == client_certificates::optional ? "optional"
+                                                                             : "yes";
+        arguments.insert(arguments.end(),
+                         {"--tls-port", std::to_string(tls_port->number()), "--tls-cert-file",
+                          tls.identity.certificate, "--tls-key-file", tls.identity.key,
+                          "--tls-auth-clients", clients});
+        if (!tls.ca.empty()) arguments.insert(arguments.end(), {"--tls-ca-cert-file", tls.ca});
+        if (!tls.protocols.empty())
+            arguments.insert(arguments.end(), {"--tls-protocols", list_of_protocols(tls, ' ')});
+        if (outdated(tls))
+            arguments.insert(arguments.end(), {"--tls-ciphers", "DEFAULT:@SECLEVEL=0"});
     }
 
     std::string program() const { return (folder.path() / "redis-server").string(); }
@@ -105,6 +123,7 @@ struct redis_server::state {
     std::vector<std::string> with, arguments;
     temporary_folder folder;
     reserved_port port, cluster_port;
+    std::optional<reserved_port> tls_port;
     std::optional<child_process> process;
 };
 
@@ -113,11 +132,20 @@ redis_server::redis_server(std::vector<std::string> arguments, std::string_view 
     state_->start();
 }
 
+redis_server::redis_server(std::vector<std::string> arguments, const tls_of_server& tls)
+    : state_(std::make_unique<state>(std::move(arguments), std::string_view(), &tls)) {
+    state_->start();
+}
+
 redis_server::redis_server(redis_server&&) noexcept = default;
 
 redis_server::~redis_server() = default;
 
-std::uint16_t redis_server::port() const { return state_->port.number(); }
+std::uint16_t redis_server::port() const {
+    return state_->tls_port ? state_->tls_port->number() : plain_port();
+}
+
+std::uint16_t redis_server::plain_port() const { return state_->port.number(); }
 
 void redis_server::kill() { state_->process.reset(); }
 

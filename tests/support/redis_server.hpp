@@ -1,5 +1,7 @@
 #pragma once
 
+#include "certificates.hpp"
+
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -19,10 +21,14 @@ public:
     /// With `shifted_clock`, the path of that library, its wall clock can be set.
     explicit redis_server(std::vector<std::string> arguments = {},
                           std::string_view shifted_clock = {});
+    /// It speaks TLS.
+    redis_server(std::vector<std::string> arguments, const tls_of_server& tls);
     redis_server(redis_server&&) noexcept;
     ~redis_server();
 
     std::uint16_t port() const;
+    /// Where the test itself may ask a server that speaks TLS; else the same.
+    std::uint16_t plain_port() const;
 
     /// Ends the process like a power cut.
     void kill();
