@@ -8,6 +8,7 @@
 #include <paddock/log.hpp>
 #include <paddock/observer.hpp>
 #include <paddock/statistics.hpp>
+#include <paddock/tls.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 
@@ -56,6 +57,8 @@ struct any_client_options {
     bool trust_new_servers = false;
     /// client_options::create_root, of ZooKeeper: the path at the end of the URL need not exist.
     bool create_root = false;
+    /// As client_options::tls and redis::client_options::tls.
+    paddock::tls tls{};
     /// As client_options::log.
     log_function log{};
     /// As client_options::observer.
@@ -79,7 +82,7 @@ using open_system = std::function<std::shared_ptr<lock_system>(
 /// A client of the system that a URL names, for code that reads the URL from its configuration:
 ///
 ///     zk://zk1:2181,zk2:2181/app       paddock::client (also zookeeper://…)
-///     redis://10.0.0.1:6379            redis::client (Meson feature `redis`)
+///     redis://10.0.0.1:6379            redis::client (Meson feature `redis`; also rediss://)
 ///     and those of register_scheme()
 ///
 /// any_mutex says what differs. For options that any_client_options lacks, make a client of the

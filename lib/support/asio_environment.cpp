@@ -64,7 +64,7 @@ public:
         return make_asio_readiness(strand_, connection, owner_);
     }
 
-    std::unique_ptr<stream> make_stream() override { return make_asio_stream(strand_, lives_); }
+    std::unique_ptr<tcp_stream> make_stream() override { return make_asio_stream(strand_, lives_); }
 
     void after_fork() noexcept override { *owner_ = {}; }
 

@@ -22,7 +22,7 @@ std::unique_ptr<wakeup> make_asio_wakeup(const io_strand& strand, unique_functio
 std::unique_ptr<readiness> make_asio_readiness(const io_strand& strand, descriptor connection,
                                                std::shared_ptr<const process_stamp> owner);
 /// The stream runs no callback once `environment` has expired.
-std::unique_ptr<stream> make_asio_stream(const io_strand& strand,
-                                         std::weak_ptr<const bool> environment);
+std::unique_ptr<tcp_stream> make_asio_stream(const io_strand& strand,
+                                             std::weak_ptr<const bool> environment);
 
 } // namespace paddock

@@ -113,7 +113,7 @@ struct stream_state : std::enable_shared_from_this<stream_state> {
     std::size_t written = 0;
 };
 
-class asio_stream final : public stream {
+class asio_stream final : public tcp_stream {
 public:
     asio_stream(const io_strand& strand, std::weak_ptr<const bool> environment)
         : core_(std::make_shared<stream_state>(strand, std::move(environment))) {}
@@ -149,8 +149,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<stream> make_asio_stream(const io_strand& strand,
-                                         std::weak_ptr<const bool> environment) {
+std::unique_ptr<tcp_stream> make_asio_stream(const io_strand& strand,
+                                             std::weak_ptr<const bool> environment) {
     return std::make_unique<asio_stream>(strand, std::move(environment));
 }
 

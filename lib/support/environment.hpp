@@ -83,7 +83,7 @@ public:
     virtual std::unique_ptr<readiness> make_readiness(descriptor connection) = 0;
 
     /// A connection of our own, which is not connected yet.
-    virtual std::unique_ptr<stream> make_stream() = 0;
+    virtual std::unique_ptr<tcp_stream> make_stream() = 0;
 
     /// In a forked child of the process that made the environment, after notify_fork.
     virtual void after_fork() noexcept {}

@@ -10,10 +10,9 @@
 
 namespace paddock {
 
-/// One connection that carries bytes, over TCP or what a simulation has instead. It connects once,
-/// and may then read and write at the same time, each once at a time. Callbacks run on the client's
-/// strand, never from within the call that got them, and never after close() or the destructor;
-/// they may destroy the stream.
+/// A connection that carries bytes. It may read and write at the same time, each once at a time.
+/// Callbacks run on the client's strand, never from within the call that got them, and never after
+/// close() or the destructor; they may destroy the stream.
 class stream {
 public:
     using error_code = boost::system::error_code;
@@ -22,8 +21,6 @@ public:
 
     virtual ~stream() = default;
 
-    /// `address` is numeric. There is no time limit but the system's.
-    virtual void connect(const std::string& address, std::uint16_t port, done connected) = 0;
     /// The next bytes, at least one; they are valid during the callback. The peer's end of the
     /// connection is the error boost::asio::error::eof.
     virtual void read_some(received call) = 0;
@@ -33,6 +30,13 @@ public:
     /// As close(), but what has not arrived yet shall never arrive: the system would go on sending
     /// it for a while, and behind what a later connection has sent.
     virtual void abort() noexcept = 0;
+};
+
+/// A stream over TCP, or what a simulation has instead. It connects once, before it carries bytes.
+class tcp_stream : public stream {
+public:
+    /// `address` is numeric. There is no time limit but the system's.
+    virtual void connect(const std::string& address, std::uint16_t port, done connected) = 0;
 };
 
 } // namespace paddock

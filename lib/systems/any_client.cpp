@@ -18,7 +18,7 @@ class schemes {
 public:
     schemes() {
         all_["zk"] = all_["zookeeper"] = detail::zookeeper_system();
-        if (auto redis = detail::redis_system()) all_["redis"] = std::move(redis);
+        if (auto redis = detail::redis_system()) all_["redis"] = all_["rediss"] = std::move(redis);
     }
 
     void add(std::string scheme, open_system open) {

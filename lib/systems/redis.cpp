@@ -30,6 +30,7 @@ open_system redis_system() {
         how.max_ttl = std::max(how.max_ttl, how.ttl);
         how.trust_new_servers = options.trust_new_servers;
         how.log = options.log;
+        how.tls = options.tls;
         how.observer = options.observer;
         return std::make_shared<
             client_system<in_redis_file, redis::client, redis::mutex, separate_family>>(

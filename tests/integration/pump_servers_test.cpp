@@ -40,7 +40,7 @@ public:
     std::unique_ptr<readiness> make_readiness(descriptor connection) override {
         return real_->make_readiness(connection);
     }
-    std::unique_ptr<stream> make_stream() override { return real_->make_stream(); }
+    std::unique_ptr<tcp_stream> make_stream() override { return real_->make_stream(); }
     void resolve(const std::string& host, resolved done) override {
         ++asked[host];
         const auto found = names.find(host);

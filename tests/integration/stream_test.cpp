@@ -73,7 +73,7 @@ struct two_ends {
     std::unique_ptr<asio::io_context> io = std::make_unique<asio::io_context>(1);
     std::unique_ptr<environment> env =
         make_asio_environment(asio::make_strand(asio::any_io_executor(io->get_executor())));
-    std::unique_ptr<stream> near = env->make_stream();
+    std::unique_ptr<tcp_stream> near = env->make_stream();
 
     std::string received;
     error_code ended;

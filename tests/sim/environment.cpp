@@ -66,7 +66,7 @@ public:
     std::unique_ptr<readiness> make_readiness(descriptor connection) override {
         return std::make_unique<virtual_readiness>(here_, connection.identity);
     }
-    std::unique_ptr<stream> make_stream() override {
+    std::unique_ptr<tcp_stream> make_stream() override {
         throw std::logic_error("this network has only the connections of the C client");
     }
     /// `zk1` is the first server, and so on.

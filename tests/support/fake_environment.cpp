@@ -160,7 +160,7 @@ std::unique_ptr<readiness> fake_environment::make_readiness(descriptor connectio
     return std::make_unique<fake_readiness>(world_, connection.identity);
 }
 
-std::unique_ptr<stream> fake_environment::make_stream() {
+std::unique_ptr<tcp_stream> fake_environment::make_stream() {
     REQUIRE(streams);
     return streams();
 }

@@ -27,7 +27,7 @@ public:
     std::unique_ptr<timer> make_timer() override;
     std::unique_ptr<wakeup> make_wakeup(unique_function<void()> woken) override;
     std::unique_ptr<readiness> make_readiness(descriptor connection) override;
-    std::unique_ptr<stream> make_stream() override;
+    std::unique_ptr<tcp_stream> make_stream() override;
     void resolve(const std::string& host, resolved done) override;
     void stop_resolving() noexcept override { lookups_.clear(); }
 
@@ -60,7 +60,7 @@ public:
     std::size_t armed() const;
 
     /// Makes the streams; without it there are none.
-    std::function<std::unique_ptr<stream>()> streams;
+    std::function<std::unique_ptr<tcp_stream>()> streams;
 
     /// The resolver's table; it takes `resolve_time` for each answer.
     std::map<std::string, std::vector<std::string>> names;

@@ -61,7 +61,7 @@ public:
 private:
     using shared_link = std::shared_ptr<link>;
 
-    class fake_stream final : public stream {
+    class fake_stream final : public tcp_stream {
     public:
         fake_stream(fake_network& in, shared_link of) : network_(in), link_(std::move(of)) {}
         ~fake_stream() override { close(); }

@@ -254,5 +254,5 @@ TEST_CASE_FIXTURE(stage, "a server that takes TLS connections only is named as s
     CHECK(send("x"));
     network.say(std::string_view("\x15\x03\x01\x00\x02\x02\x46", 7));
     env.run();
-    CHECK(reason == "the server takes TLS connections only (its tls-port)");
+    CHECK(reason == "the server takes TLS connections only (its tls-port): see rediss://");
 }

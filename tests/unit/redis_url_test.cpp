@@ -43,6 +43,21 @@ TEST_CASE("several servers: what the first one says is true for those that do no
     CHECK(servers_of("redis://h:1,h:2,h:3").size() == 3);
 }
 
+TEST_CASE("rediss:// stands for TLS, for its server, or as the first one for all") {
+    const auto with_tls = [](const std::string& text) {
+        std::string each;
+        for (const auto& one : servers_of(text))
+            each += one.tls ? 't' : 'p';
+        return each;
+    };
+    CHECK(with_tls("redis://a,b,c") == "ppp");
+    CHECK(with_tls("rediss://a,b,c") == "ttt");
+    CHECK(with_tls("rediss://a,redis://b,c") == "tpt");
+    CHECK(with_tls("redis://a,b,RedisS://u:p@c") == "ppt");
+    CHECK(with_tls("REDISS://[::1]:7000/15") == "t");
+    CHECK(servers_of("rediss://u:p@h:1/2")[0] == server{"h", 1, "u", "p", 2, true});
+}
+
 TEST_CASE("spaces around entries, and a comma at the end, are as people write them") {
     const all three{{"a", 1, "u", "p", 3}, {"b", 6379, "u", "p", 3}, {"c", 6379, "u", "p", 3}};
     for (const auto* const text :
@@ -69,9 +84,8 @@ TEST_CASE("any byte can be in a password") {
 }
 
 TEST_CASE("a URL that is wrong says what is wrong with it") {
-    CHECK(fault_of("") == "does not begin with 'redis://'");
-    CHECK(fault_of("zk://a") == "does not begin with 'redis://'");
-    CHECK(fault_of("rediss://a") == "does not begin with 'redis://': TLS is not supported");
+    CHECK(fault_of("") == "does not begin with 'redis://' or 'rediss://'");
+    CHECK(fault_of("zk://a") == "does not begin with 'redis://' or 'rediss://'");
     for (const auto* const text : {"redis://", "redis://,", "redis://a,,b", "redis://a,b,,"})
         CHECK(fault_of(text).starts_with("has an empty entry or host (entry "));
     CHECK(begins("redis://a b", "has the host 'a b', which is not a valid host name"));

@@ -18,6 +18,11 @@ struct access {
         return client.core_;
     }
 
+    template <typename Tls>
+    static const auto& state_of(const Tls& tls) noexcept {
+        return tls.state_;
+    }
+
     template <typename Watch>
     static const auto& latch_of(const Watch& watch) noexcept {
         return watch.latch_;

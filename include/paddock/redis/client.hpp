@@ -7,6 +7,7 @@
 #include <paddock/log.hpp>
 #include <paddock/observer.hpp>
 #include <paddock/statistics.hpp>
+#include <paddock/tls.hpp>
 
 #include <boost/asio/any_io_executor.hpp>
 
@@ -56,6 +57,9 @@ struct client_options {
     /// Who this client is, for administrators: its connections have the name `paddock`, or
     /// `paddock:` and this text, in CLIENT LIST. At most 64 printable ASCII characters, no space.
     std::string label{};
+    /// How connections to servers with `rediss://` are encrypted, and whom they trust. Without it
+    /// the system's authorities are trusted, and the client has no certificate.
+    paddock::tls tls{};
     /// As paddock::client_options::log: servers that cannot be reached, or must not be used.
     log_function log{};
     /// As paddock::client_options::observer.
@@ -91,14 +95,15 @@ class [[gnu::visibility("default")]] client;
 class client {
 public:
     /// Creates a client; does no I/O. `url` is `redis://[user:password@]host[:port][/database]`,
-    /// and perhaps more servers, separated by commas. What the first entry says about user,
-    /// password and database is true for every entry that does not say it. In user and password,
-    /// `%` and two hexadecimal digits stand for any byte; an IPv6 address stands in brackets.
-    /// Spaces around the entries, `redis://` before each, and a comma behind the last one change
-    /// nothing.
+    /// and perhaps more servers, separated by commas; `rediss://` instead stands for TLS. What the
+    /// first entry says about scheme, user, password and database is true for every entry that does
+    /// not say it: servers with and without TLS may stand in one list. In user and password, `%`
+    /// and two hexadecimal digits stand for any byte; an IPv6 address stands in brackets. Spaces
+    /// around the entries, and a comma behind the last one, change nothing.
     ///
     /// Errors: throws `system_error` with `errc::bad_argument` for a URL or an option that is not
-    /// acceptable (an even number of servers is not), or an empty executor.
+    /// acceptable (an even number of servers is not, nor is `client_options::tls` if no server has
+    /// TLS), or an empty executor.
     client(asio::any_io_executor executor, std::string_view url, client_options options);
     /// As above, with the default options.
     client(asio::any_io_executor executor, std::string_view url);
@@ -128,11 +133,11 @@ public:
     ///
     /// Errors: `errc::auth_failed` when so many servers refuse the credentials, or give them too
     /// few rights, that the others are too few; `errc::unsuitable_server` when so many are no
-    /// masters, members of a cluster, older than Redis 5, may evict keys, or are listed twice: the
-    /// log says which and why. `errc::options_mismatch` when so many are used by clients with
-    /// another `max_ttl`, or another number of servers; nothing is set, so a server that has
-    /// granted no lock yet has no objection. After each of these the client goes on trying.
-    /// `errc::closed`.
+    /// masters, members of a cluster, older than Redis 5, may evict keys, are listed twice, or do
+    /// not agree with the client about TLS (certificates, versions): the log says which and why.
+    /// `errc::options_mismatch` when so many are used by clients with another `max_ttl`, or another
+    /// number of servers; nothing is set, so a server that has granted no lock yet has no
+    /// objection. After each of these the client goes on trying. `errc::closed`.
     ///
     /// Cancellation safety: total and terminal; the client goes on connecting.
     ///

@@ -2,6 +2,9 @@
 
 #include "redis/connection/connection.hpp"
 #include "redis/rules/scripts.hpp"
+#include "tls/stream.hpp"
+
+#include <boost/asio/error.hpp>
 
 #include <algorithm>
 #include <array>
@@ -66,19 +69,39 @@ void connection::resolve() {
 void connection::try_next_address() {
     address_ = addresses_.back();
     addresses_.pop_back();
-    stream_ = env_.make_stream();
+    auto link = env_.make_stream();
     timer_->arm(env_.now() + limits_.connect, [this] {
         on_connected(boost::system::errc::make_error_code(boost::system::errc::timed_out));
     });
-    stream_->connect(address_, where_.port, [this](error_code error) { on_connected(error); });
+    link->connect(address_, where_.port, [this](error_code error) { on_connected(error); });
+    stream_ = std::move(link);
 }
 
 void connection::on_connected(const error_code& error) {
-    if (!error) return greet();
+    if (!error) return where_.tls ? secure() : greet();
     stream_.reset();
     problem_ = address_ + " cannot be reached: " + error.message();
     if (addresses_.empty()) return end(ending::lost, problem_);
     try_next_address();
+}
+
+/// A server with another certificate at each of its addresses is not looked for.
+void connection::secure() {
+    timer_->arm(env_.now() + limits_.answer, [this] {
+        end(ending::lost, "the server has not answered TLS's handshake for " +
+                              std::to_string(limits_.answer.count()) +
+                              " ms: its port may take plain connections");
+    });
+    stream_ = make_tls_stream(env_, std::move(stream_), limits_.tls, where_.host,
+                              [this](const error_code& error) { on_secured(error); });
+}
+
+void connection::on_secured(const error_code& error) {
+    if (!error) return greet();
+    if (error == boost::asio::error::eof)
+        return end(ending::lost, "the server has closed the connection in TLS's handshake: its "
+                                 "port may take plain connections");
+    broken(error);
 }
 
 void connection::greet() {

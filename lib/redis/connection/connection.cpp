@@ -2,6 +2,7 @@
 
 #include "redis/rules/scripts.hpp"
 #include "support/printable.hpp"
+#include "tls/error.hpp"
 
 #include <boost/asio/error.hpp>
 
@@ -93,7 +94,7 @@ void connection::write() {
     in_flight_ = out_.size();
     const bool done = stream_->write(std::exchange(out_, {}), [this](error_code error) {
         in_flight_ = 0;
-        if (error) return end(ending::lost, "the connection is broken: " + error.message());
+        if (error) return broken(error);
         write();
     });
     if (done) in_flight_ = 0;
@@ -114,7 +115,7 @@ void connection::on_read(const error_code& error, std::string_view bytes) {
                                      ? "the server has closed the connection without a word: its "
                                        "port expects TLS, or no Redis server is there"
                                      : "the server has closed the connection");
-    if (error) return end(ending::lost, "the connection is broken: " + error.message());
+    if (error) return broken(error);
     heard_ = env_.now();
     has_spoken_ = true;
     reader_.feed(bytes);
@@ -125,11 +126,19 @@ void connection::on_read(const error_code& error, std::string_view bytes) {
         if (given_up_) return end(given_up_->how, given_up_->why);
     }
     if (!reader_.fault().empty())
-        return end(ending::lost, is_tls_alert(bytes)
-                                     ? "the server takes TLS connections only (its tls-port)"
-                                     : "the server has sent " + reader_.fault());
+        return end(ending::lost,
+                   is_tls_alert(bytes)
+                       ? "the server takes TLS connections only (its tls-port): see rediss://"
+                       : "the server has sent " + reader_.fault());
     watch_time();
     read();
+}
+
+/// With TLS 1.3 a server looks at the client's certificate when the client has begun to speak.
+void connection::broken(const error_code& error) {
+    if (is_tls_error(error))
+        return end(has_spoken_ ? ending::lost : ending::refused, "TLS: " + error.message());
+    end(ending::lost, "the connection is broken: " + error.message());
 }
 
 /// One late answer says little: whoever took the time of a pause for that of a round trip would

@@ -4,6 +4,8 @@
 #include "redis/rules/url.hpp"
 #include "support/environment.hpp"
 
+#include <paddock/tls.hpp>
+
 #include <deque>
 #include <optional>
 #include <string>
@@ -18,11 +20,12 @@ namespace paddock::redis {
 struct connection_limits {
     /// For each address of the server. A lost SYN is sent again after a second.
     std::chrono::milliseconds connect{2'000};
-    std::chrono::milliseconds answer{4'000};  ///< for each command
+    std::chrono::milliseconds answer{4'000};  ///< for TLS's handshake, and for each command
     std::chrono::milliseconds silence{3'000}; ///< then the server gets a PING
     /// Of commands that the system does not take; see client_options::max_bytes_queued.
     std::size_t unsent_bytes = 1024 * 1024;
     std::string name = "paddock"; ///< of connections for scripts: CLIENT SETNAME
+    paddock::tls tls{};           ///< for a server with `tls`
 };
 
 /// Why a connection has ended.
@@ -31,8 +34,8 @@ enum class ending {
     refused, ///< the server is there, and does not want us, or cannot be used
 };
 
-/// One TCP connection to a Redis server, from the look-up of its name to its one end. It
-/// authenticates itself, sends commands without waiting for replies, and gives each reply to its
+/// One connection to a Redis server, over TCP or TLS, from the look-up of its name to its one end.
+/// It authenticates itself, sends commands without waiting for replies, and gives each reply to its
 /// command. It sends PING when it hears nothing, and ends when a reply takes too long. Strand only;
 /// every callback may destroy it. No text has the password in it.
 class connection {
@@ -101,6 +104,8 @@ private:
     void resolve();
     void try_next_address();
     void on_connected(const boost::system::error_code& error);
+    void secure();
+    void on_secured(const boost::system::error_code& error);
     void greet();
     void open();
     void greeted(const char* step, const std::optional<rules::reply>& said, bool is_last);
@@ -114,6 +119,7 @@ private:
     static bool is_tls_alert(std::string_view bytes) noexcept;
     bool is_message(const rules::reply& said) const;
     void deliver(rules::reply said);
+    void broken(const boost::system::error_code& error);
     void measure(boot_clock::duration sample);
     std::string shown(std::string text) const;
     void watch_time();

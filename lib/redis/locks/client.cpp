@@ -42,12 +42,22 @@ void check(const client_options& options) {
                            "is longer than 64 characters, or has one that is not printable ASCII");
 }
 
+/// A list without TLS beside options for it is a mistake, and not a harmless one.
+void choose_tls(client_options& options, const std::vector<rules::server>& servers) {
+    const bool used =
+        std::any_of(servers.begin(), servers.end(), [](auto& one) { return one.tls; });
+    if (!used && options.tls)
+        throw bad_argument("client_options::tls", "has no use: no server has rediss://");
+    if (used && !options.tls) options.tls = tls(tls_files());
+}
+
 std::shared_ptr<detail::core> make_core(const asio::any_io_executor& io, std::string_view url,
                                         client_options options) {
     check(options);
     auto parsed = rules::parse_url(url);
     // The text has a password in it, perhaps.
     if (!parsed.fault.empty()) throw bad_argument("url", parsed.fault);
+    choose_tls(options, parsed.servers);
     auto made = std::make_shared<detail::core>(
         io, detail::world{make_asio_environment(asio::make_strand(paddock::checked(io)))},
         std::move(parsed.servers), std::move(options));

@@ -20,6 +20,7 @@ constexpr std::chrono::seconds longest_close{1};
 connection_limits limits_of(const client_options& options) {
     connection_limits limits;
     limits.unsent_bytes = options.max_bytes_queued;
+    limits.tls = options.tls;
     if (!options.label.empty()) limits.name += ':' + options.label;
     return limits;
 }

@@ -13,7 +13,8 @@ namespace {
 
 using paddock::rules::begins_with_scheme;
 
-constexpr std::string_view scheme = "redis://";
+constexpr std::string_view plain_scheme = "redis://";
+constexpr std::string_view tls_scheme = "rediss://";
 constexpr int most_databases = 1 << 20; ///< far more than servers have: the limit is theirs
 
 std::optional<std::string> decoded(std::string_view text) {
@@ -36,6 +37,7 @@ std::optional<std::string> decoded(std::string_view text) {
 struct extras {
     std::optional<std::string> user, password;
     std::optional<int> database;
+    std::optional<bool> tls;
 };
 
 std::string parse_credentials(std::string_view text, extras& out) {
@@ -77,9 +79,18 @@ std::string parse_place(std::string_view entry, server& out, extras& with) {
     return fault;
 }
 
+void parse_scheme(std::string_view& entry, extras& out) {
+    for (const auto scheme : {plain_scheme, tls_scheme}) {
+        if (!begins_with_scheme(entry, scheme)) continue;
+        entry.remove_prefix(scheme.size());
+        out.tls = scheme == tls_scheme;
+        return;
+    }
+}
+
 /// `shows`: no part of the entry can be part of a password.
 std::string parse_entry(std::string_view entry, bool shows, server& out, extras& with) {
-    if (begins_with_scheme(entry, scheme)) entry.remove_prefix(scheme.size());
+    parse_scheme(entry, with);
     // A password may have an '@' in it.
     if (const auto at = entry.rfind('@'); at != entry.npos) {
         auto fault = parse_credentials(entry.substr(0, at), with);
@@ -112,18 +123,13 @@ std::string place_of(std::size_t index, std::string_view entry, bool shows) {
                  : " (entry " + std::to_string(index + 1) + ')';
 }
 
-std::string scheme_fault(std::string_view text) {
-    const auto fault = std::string("does not begin with 'redis://'");
-    return begins_with_scheme(text, "rediss://") ? fault + ": TLS is not supported" : fault;
-}
-
 } // namespace
 
 parsed_url parse_url(std::string_view text) {
     parsed_url url;
     text = without_spaces(text);
-    if (!begins_with_scheme(text, scheme)) {
-        url.fault = scheme_fault(text);
+    if (!begins_with_scheme(text, plain_scheme) && !begins_with_scheme(text, tls_scheme)) {
+        url.fault = "does not begin with 'redis://' or 'rediss://'";
         return url;
     }
     extras first;
@@ -143,6 +149,7 @@ parsed_url parse_url(std::string_view text) {
         one.user = with.password ? *with.user : first.user.value_or("");
         one.password = with.password ? *with.password : first.password.value_or("");
         one.database = with.database.value_or(first.database.value_or(0));
+        one.tls = with.tls.value_or(first.tls.value_or(false));
         url.servers.push_back(std::move(one));
         start = end + 1;
     }

@@ -15,6 +15,7 @@ struct server {
     std::string user; ///< empty: the server's default user
     std::string password;
     int database = 0;
+    bool tls = false;
 
     friend bool operator==(const server&, const server&) = default;
 };
@@ -25,9 +26,10 @@ struct parsed_url {
     std::string fault; ///< why the URL is invalid, without the password; else empty
 };
 
-/// `redis://[user:password@]host[:port][/database],…`: one server, or an odd number of them. What
-/// the first entry says about the user, the password and the database is true for every entry that
-/// does not say it. In user and password, `%` and two hexadecimal digits stand for any byte.
+/// `redis://[user:password@]host[:port][/database],…`: one server, or an odd number of them;
+/// `rediss://` in front of one stands for TLS. What the first entry says about the scheme, the
+/// user, the password and the database is true for every entry that does not say it. In user and
+/// password, `%` and two hexadecimal digits stand for any byte.
 parsed_url parse_url(std::string_view text);
 
 } // namespace paddock::redis::rules

@@ -176,7 +176,7 @@ void redis_link::hold_until(time_point when, bool to_server) {
 
 namespace {
 
-class virtual_stream final : public stream {
+class virtual_stream final : public tcp_stream {
 public:
     explicit virtual_stream(redis_link& of) : link_(of) {}
     ~virtual_stream() override { close(); }
@@ -210,7 +210,7 @@ public:
     std::unique_ptr<readiness> make_readiness(descriptor) override {
         throw std::logic_error("this network has only streams");
     }
-    std::unique_ptr<stream> make_stream() override {
+    std::unique_ptr<tcp_stream> make_stream() override {
         return std::make_unique<virtual_stream>(net_.make_link(loop_));
     }
     /// `redis1` is the first server, and so on.

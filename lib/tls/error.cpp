@@ -1,0 +1,96 @@
+#include "tls/error.hpp"
+
+#include <boost/system/error_category.hpp>
+
+#include <algorithm>
+#include <array>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+#include <string>
+
+namespace paddock {
+
+namespace {
+
+/// Above the numbers of X509_verify_cert_error stand the reasons of OpenSSL's library SSL.
+constexpr int first_reason = 10'000;
+
+template <std::size_t Size>
+bool is_one_of(const std::array<int, Size>& all, int reason) noexcept {
+    return std::find(all.begin(), all.end(), reason) != all.end();
+}
+
+/// An alert has come: what the other side says of our certificate, or of having none.
+bool refuses_certificate(int reason) noexcept {
+    constexpr std::array all{SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED,
+                             SSL_R_SSLV3_ALERT_BAD_CERTIFICATE,
+                             SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE,
+                             SSL_R_SSLV3_ALERT_CERTIFICATE_REVOKED,
+                             SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED,
+                             SSL_R_SSLV3_ALERT_CERTIFICATE_UNKNOWN,
+                             SSL_R_TLSV1_ALERT_UNKNOWN_CA,
+                             SSL_R_TLSV1_ALERT_ACCESS_DENIED};
+    return is_one_of(all, reason);
+}
+
+bool is_other_version(int reason) noexcept {
+    constexpr std::array all{SSL_R_UNSUPPORTED_PROTOCOL, SSL_R_TLSV1_ALERT_PROTOCOL_VERSION,
+                             SSL_R_NO_PROTOCOLS_AVAILABLE, SSL_R_VERSION_TOO_LOW};
+    return is_one_of(all, reason);
+}
+
+bool is_no_tls(int reason) noexcept {
+    constexpr std::array all{SSL_R_WRONG_VERSION_NUMBER, SSL_R_PACKET_LENGTH_TOO_LONG,
+                             SSL_R_HTTP_REQUEST, SSL_R_BAD_RECORD_TYPE};
+    return is_one_of(all, reason);
+}
+
+class tls_category final : public boost::system::error_category {
+public:
+    const char* name() const noexcept override { return "paddock.tls"; }
+
+    std::string message(int value) const override {
+        if (value < first_reason)
+            return std::string("its certificate is not accepted: ") +
+                   X509_verify_cert_error_string(value);
+        const int reason = value - first_reason;
+        const char* const text =
+            ERR_reason_error_string(ERR_PACK(ERR_LIB_SSL, 0, static_cast<unsigned long>(reason)));
+        const std::string said = text != nullptr ? text : "error " + std::to_string(reason);
+        if (reason == SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE)
+            return "it refuses the handshake, as for a missing client certificate or for want of a "
+                   "cipher in common (" +
+                   said + ')';
+        if (refuses_certificate(reason))
+            return "it refuses the client's certificate, or that there is none (" + said + ')';
+        if (is_other_version(reason))
+            return "no version of TLS is allowed on both sides (" + said + ')';
+        if (is_no_tls(reason))
+            return "what it says is not TLS: its port takes plain connections (" + said + ')';
+        return said;
+    }
+};
+
+const tls_category& category() noexcept {
+    static const tls_category only;
+    return only;
+}
+
+} // namespace
+
+boost::system::error_code certificate_error(long verify_result) noexcept {
+    return {static_cast<int>(verify_result), category()};
+}
+
+boost::system::error_code last_tls_error() noexcept {
+    const auto first = ERR_get_error();
+    ERR_clear_error();
+    return {first_reason + ERR_GET_REASON(first), category()};
+}
+
+bool is_tls_error(const boost::system::error_code& error) noexcept {
+    return error.category() == category();
+}
+
+} // namespace paddock
