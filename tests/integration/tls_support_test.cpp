@@ -1,108 +1,21 @@
-// The test support for TLS, against real servers: certificates, and servers that speak TLS.
+// The test support for TLS, with Redis servers: certificates, and handshakes that break.
 
-#include "support/certificates.hpp"
+#include "support/links.hpp"
+#include "support/proxy.hpp"
 #include "support/redis_server.hpp"
-#include "support/time_scale.hpp"
-
-#include <boost/asio/buffer.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/read_until.hpp>
-#include <boost/asio/ssl.hpp>
-#include <boost/asio/write.hpp>
-#include <doctest/doctest.h>
+#include "tls_client.hpp"
 
 #include <algorithm>
-#include <chrono>
+#include <cstddef>
 #include <filesystem>
 #include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
 
 using namespace paddock::test;
 using namespace std::chrono_literals;
 
 namespace {
-
-namespace asio = boost::asio;
-namespace ssl = asio::ssl;
-using asio::ip::tcp;
-using boost::system::error_code;
-
-authority& trusted() {
-    static authority one;
-    return one;
-}
-
-/// A client that trusts an authority and expects a name; it says what it met.
-struct tls_client {
-    explicit tls_client(const std::string& ca = trusted().ca_file(), std::string name = "localhost")
-        : name(std::move(name)) {
-        context.set_verify_mode(ssl::verify_peer);
-        context.load_verify_file(ca);
-    }
-
-    void present(const key_pair& own) {
-        context.use_certificate_file(own.certificate, ssl::context::pem);
-        context.use_private_key_file(own.key, ssl::context::pem);
-    }
-    void speak_only(int version) {
-        SSL_CTX_set_min_proto_version(context.native_handle(), version);
-        SSL_CTX_set_max_proto_version(context.native_handle(), version);
-        SSL_CTX_set_cipher_list(context.native_handle(), "DEFAULT:@SECLEVEL=0");
-    }
-    void check_revocation(const std::string& list) {
-        auto* const store = SSL_CTX_get_cert_store(context.native_handle());
-        X509_LOOKUP* const files = X509_STORE_add_lookup(store, X509_LOOKUP_file());
-        REQUIRE(X509_load_crl_file(files, list.c_str(), X509_FILETYPE_PEM) == 1);
-        X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK);
-    }
-
-    /// The first line of the answer, or what went wrong.
-    std::string ask(std::uint16_t port, const std::string& request,
-                    std::chrono::milliseconds limit = 10s) {
-        asio::io_context io;
-        ssl::stream<tcp::socket> stream(io, context);
-        // Asio's verification would take the common name, too, and gives no reason.
-        SSL_set_hostflags(stream.native_handle(), X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
-        SSL_set1_host(stream.native_handle(), name.c_str());
-        SSL_set_tlsext_host_name(stream.native_handle(), name.c_str());
-        std::string said = "silence", answer;
-        const auto failed = [&](const error_code& error, const char* when) {
-            if (!error) return false;
-            const auto* verified =
-                X509_verify_cert_error_string(SSL_get_verify_result(stream.native_handle()));
-            said = std::string(when) + ": " + error.message() + "; " + verified;
-            return true;
-        };
-        stream.lowest_layer().async_connect(
-            {asio::ip::address_v4::loopback(), port}, [&](error_code error) {
-                if (failed(error, "connect")) return;
-                stream.async_handshake(ssl::stream_base::client, [&](error_code error) {
-                    if (failed(error, "handshake")) return;
-                    asio::async_write(stream, asio::buffer(request), [&](error_code error, auto) {
-                        if (failed(error, "write")) return;
-                        asio::async_read_until(stream, asio::dynamic_buffer(answer), '\n',
-                                               [&](error_code error, auto) {
-                                                   if (answer.empty() && failed(error, "read"))
-                                                       return;
-                                                   said = answer.substr(0, answer.find('\r'));
-                                               });
-                    });
-                });
-            });
-        io.run_for(scaled(limit));
-        return said;
-    }
-
-    ssl::context context{ssl::context::tls_client};
-    std::string name;
-};
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
 
 std::string ping(const redis_server& server, tls_client& client) {
     return client.ask(server.port(), "PING\r\n");
@@ -112,6 +25,18 @@ std::string ping(const redis_server& server) {
     tls_client client;
     return ping(server, client);
 }
+
+/// A client behind a link to a server.
+struct behind_link {
+    redis_server server{{}, {.identity = trusted().issue()}};
+    link_room room;
+    tcp_link& link = room.add(server.port());
+    tls_client client;
+
+    std::string ask(std::chrono::milliseconds limit = 10s) {
+        return client.ask(link.port(), "PING\r\n", limit);
+    }
+};
 
 } // namespace
 
@@ -222,10 +147,10 @@ TEST_CASE("a Redis server speaks the protocols that a test wants, also TLS 1.1")
 TEST_CASE("an encrypted key opens with its passphrase, and only so") {
     const auto closed = trusted().encrypted(trusted().issue(), "open sesame");
     for (const std::string phrase : {"open sesame", "please"}) {
-        ssl::context context(ssl::context::tls_client);
+        boost::asio::ssl::context context(boost::asio::ssl::context::tls_client);
         context.set_password_callback([&](auto...) { return phrase; });
-        error_code error;
-        context.use_private_key_file(closed.key, ssl::context::pem, error);
+        boost::system::error_code error;
+        context.use_private_key_file(closed.key, boost::asio::ssl::context::pem, error);
         CHECK(!error == (phrase == "open sesame"));
     }
 }
@@ -240,4 +165,63 @@ TEST_CASE("an authority leaves no file behind, and says why openssl fails") {
                              std::runtime_error);
     }
     CHECK_FALSE(std::filesystem::exists(file));
+}
+
+TEST_CASE_FIXTURE(behind_link, "a link breaks a handshake anywhere") {
+    struct place {
+        direction way;
+        std::size_t bytes;
+        cut how;
+    };
+    for (const auto& at : {place{direction::up, 50, cut::fin},   // in the client's first message
+                           place{direction::down, 0, cut::fin},  // behind it
+                           place{direction::down, 50, cut::rst}, // in the server's first message
+                           place{direction::down, 400, cut::fin}}) { // in its certificate
+        link.cut_after(at.way, at.bytes, at.how);
+        const auto said = ask();
+        CHECK_MESSAGE(contains(said, "handshake: "), said);
+        link.heal();
+        CHECK(ask() == "+PONG");
+    }
+}
+
+TEST_CASE_FIXTURE(behind_link, "a link keeps silent in a handshake, or says a byte at a time") {
+    link.black_hole(true);
+    CHECK(ask(300ms) == "silence");
+    link.heal();
+    link.trickle(1, 1s);
+    CHECK(ask(1500ms) == "silence");
+    link.trickle(1);
+    CHECK(ask() == "+PONG");
+}
+
+TEST_CASE_FIXTURE(behind_link,
+                  "a server that does not speak TLS is reached by no client that does") {
+    link.lead_to(server.plain_port());
+    CHECK(ask(300ms) != "+PONG"); // Redis waits for the end of the line, if there is none by chance
+}
+
+TEST_CASE("a proxy passes on, holds, and cuts what it does not read") {
+    const redis_server server({}, {.identity = trusted().issue()});
+    fault_proxy proxy(server.port(), framing::none);
+    tls_client client;
+    const auto outcome = [&](std::chrono::milliseconds limit = 10s) {
+        return client.ask(proxy.port(), "PING\r\n", limit);
+    };
+    CHECK(outcome() == "+PONG");
+    CHECK(proxy.count(direction::up) > 1);
+    CHECK(proxy.count(direction::down) > 1);
+    proxy.hold(direction::down);
+    CHECK(outcome(300ms) == "silence");
+    proxy.release(direction::down);
+    proxy.black_hole(true);
+    CHECK(outcome(300ms) == "silence");
+    proxy.cut_all(cut::rst);
+    proxy.black_hole(false);
+    proxy.cut_at(direction::down, 0, 20);
+    CHECK(contains(outcome(), "handshake: "));
+    proxy.refuse(true);
+    CHECK(contains(outcome(), "connect: "));
+    proxy.refuse(false);
+    CHECK(outcome() == "+PONG");
 }

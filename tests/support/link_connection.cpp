@@ -91,6 +91,8 @@ asio::awaitable<void> link_connection::carry(tcp::socket& from, tcp::socket& to)
 
 asio::awaitable<void> link_connection::deliver(const std::vector<char>& bytes, tcp::socket& to) {
     if (orders_->delay > 0ms) co_await pause(client_.get_executor(), orders_->delay);
+    const auto way = static_cast<int>(&to == &server_ ? direction::up : direction::down);
+    auto& carried = carried_[way];
     std::size_t done = 0;
     error_code error;
     while (done < bytes.size() && !error) {
@@ -99,10 +101,16 @@ asio::awaitable<void> link_connection::deliver(const std::vector<char>& bytes, t
         auto lot = bytes.size() - done;
         if (orders_->trickle != 0) {
             lot = std::min(lot, orders_->trickle);
-            co_await pause(client_.get_executor(), 1ms);
+            co_await pause(client_.get_executor(), orders_->trickle_time);
         }
-        done += co_await asio::async_write(to, asio::buffer(bytes.data() + done, lot),
-                                           asio::redirect_error(asio::use_awaitable, error));
+        const auto end = orders_->cut_after[way];
+        lot = std::min(lot, end - std::min(end, carried));
+        const auto written =
+            co_await asio::async_write(to, asio::buffer(bytes.data() + done, lot),
+                                       asio::redirect_error(asio::use_awaitable, error));
+        done += written;
+        carried += written;
+        if (carried >= end) co_return close(orders_->how);
     }
     if (error && !half_) close(cut::rst);
 }

@@ -5,6 +5,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include <cstddef>
 #include <memory>
 #include <vector>
 
@@ -41,6 +42,7 @@ private:
     std::shared_ptr<const renaming> names_;
     bool half_ = false;
     int ends_ = 0;
+    std::size_t carried_[2] = {0, 0}; ///< bytes of each direction
 };
 
 } // namespace paddock::test

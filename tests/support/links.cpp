@@ -90,8 +90,18 @@ void tcp_link::delay(std::chrono::milliseconds amount) {
     run([&] { orders_->delay = amount; });
 }
 
-void tcp_link::trickle(std::size_t bytes_per_millisecond) {
-    run([&] { orders_->trickle = bytes_per_millisecond; });
+void tcp_link::trickle(std::size_t bytes, std::chrono::milliseconds each) {
+    run([&] {
+        orders_->trickle = bytes;
+        orders_->trickle_time = each;
+    });
+}
+
+void tcp_link::cut_after(direction way, std::size_t bytes, cut how) {
+    run([&] {
+        orders_->cut_after[static_cast<int>(way)] = bytes;
+        orders_->how = how;
+    });
 }
 
 void tcp_link::heal() {

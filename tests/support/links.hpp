@@ -23,7 +23,11 @@ class link_connection;
 struct link_orders {
     bool black_hole = false;
     std::chrono::milliseconds delay{0};
-    std::size_t trickle = 0; ///< bytes per millisecond; 0: as many as there are
+    std::size_t trickle = 0; ///< bytes at a time; 0: as many as there are
+    std::chrono::milliseconds trickle_time{1};
+    std::size_t cut_after[2] = {unlimited, unlimited}; ///< bytes, of each direction
+    cut how = cut::fin;
+    static constexpr std::size_t unlimited = static_cast<std::size_t>(-1);
 };
 
 /// In the first message of every connection one text takes the place of another of equal length.
@@ -58,8 +62,11 @@ public:
     void black_hole(bool on);
     /// Delays every piece by so much.
     void delay(std::chrono::milliseconds amount);
-    /// At most so many bytes are carried in a millisecond, each lot by itself.
-    void trickle(std::size_t bytes_per_millisecond);
+    /// At most so many bytes are carried in such a time, each lot by itself.
+    void trickle(std::size_t bytes, std::chrono::milliseconds each = std::chrono::milliseconds(1));
+    /// Each connection ends when it has carried so many bytes in this direction; when it should
+    /// carry the first, if they are 0.
+    void cut_after(direction way, std::size_t bytes, cut how = cut::fin);
     /// Ends all lasting faults; the living half of a connection is ended now.
     void heal();
 

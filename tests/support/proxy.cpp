@@ -22,8 +22,8 @@ using boost::system::error_code;
 /// Everything here but the journal belongs to the proxy's thread.
 class fault_proxy::engine {
 public:
-    explicit engine(std::uint16_t upstream)
-        : upstream_(asio::ip::address_v4::loopback(), upstream), acceptor_(io_) {
+    engine(std::uint16_t upstream, framing how)
+        : framing_(how), upstream_(asio::ip::address_v4::loopback(), upstream), acceptor_(io_) {
         listen();
         thread_ = std::thread([this] { io_.run(); });
     }
@@ -91,7 +91,7 @@ private:
             for_each([](proxy_connection&) {});
             journal_.accepted();
             connections_.push_back(std::make_shared<proxy_connection>(
-                std::move(client), upstream_, ++numbers_, orders_, journal_));
+                std::move(client), upstream_, ++numbers_, framing_, orders_, journal_));
             connections_.back()->start();
             accept();
         });
@@ -99,6 +99,7 @@ private:
 
     frame_journal journal_;
     proxy_orders orders_;
+    framing framing_;
     reserved_port port_;
     tcp::endpoint upstream_;
     asio::io_context io_{1};
@@ -110,8 +111,8 @@ private:
     std::thread thread_;
 };
 
-fault_proxy::fault_proxy(std::uint16_t upstream_port)
-    : engine_(std::make_unique<engine>(upstream_port)) {}
+fault_proxy::fault_proxy(std::uint16_t upstream_port, framing how)
+    : engine_(std::make_unique<engine>(upstream_port, how)) {}
 
 fault_proxy::~fault_proxy() = default;
 

@@ -18,6 +18,8 @@ enum class direction { up, down };
 enum class cut { fin, rst };
 /// Which of the two TCP connections that make up a proxied one.
 enum class side { both, client, server };
+/// What the proxy passes on at a time: a message, or whatever has come, which it does not read.
+enum class framing { zookeeper, none };
 
 /// One ZooKeeper message that reached the proxy.
 struct frame {
@@ -62,7 +64,8 @@ struct proxy_snapshot {
 };
 
 /// A TCP proxy on the loopback interface that understands ZooKeeper's messages well enough to break
-/// a connection anywhere. It forwards frame by frame, on a thread of its own.
+/// a connection anywhere. It forwards frame by frame, on a thread of its own. Of what it must not
+/// read, such as TLS, each piece is a frame that counts, and has no properties but its size.
 ///
 ///     fault_proxy proxy(shared_server().port());
 ///     client c(executor, proxy.address());
@@ -72,7 +75,7 @@ struct proxy_snapshot {
 /// with `eventually` and `snapshot` or `count`: `wait_for` blocks the thread.
 class fault_proxy {
 public:
-    explicit fault_proxy(std::uint16_t upstream_port);
+    explicit fault_proxy(std::uint16_t upstream_port, framing how = framing::zookeeper);
     ~fault_proxy();
 
     std::uint16_t port() const;

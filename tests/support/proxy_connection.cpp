@@ -19,10 +19,11 @@ using boost::system::error_code;
 using std::chrono::steady_clock;
 
 proxy_connection::proxy_connection(tcp::socket client, tcp::endpoint upstream, std::size_t number,
-                                   proxy_orders& orders, frame_journal& journal)
+                                   framing how, proxy_orders& orders, frame_journal& journal)
     : client_(std::move(client))
     , server_(client_.get_executor())
     , upstream_(upstream)
+    , framing_(how)
     , orders_(orders)
     , journal_(journal)
     , reader_(number)
@@ -32,8 +33,8 @@ void proxy_connection::start() {
     error_code ignored;
     client_.set_option(tcp::no_delay(true), ignored);
     asio::co_spawn(
-        client_.get_executor(),
-        [self = shared_from_this()] { return self->read_frames(self->lanes_[0]); }, asio::detached);
+        client_.get_executor(), [self = shared_from_this()] { return self->read(self->lanes_[0]); },
+        asio::detached);
     go_on();
 }
 
@@ -67,10 +68,36 @@ asio::awaitable<void> proxy_connection::connect_upstream() {
     server_.set_option(tcp::no_delay(true), error);
     connected_ = true;
     go_on();
-    co_await read_frames(lanes_[1]);
+    co_await read(lanes_[1]);
 }
 
-asio::awaitable<void> proxy_connection::read_frames(lane& from) {
+asio::awaitable<void> proxy_connection::read(lane& from) {
+    error_code error;
+    if (framing_ == framing::zookeeper) {
+        error = co_await read_frames(from);
+    } else {
+        error = co_await read_pieces(from);
+    }
+    from.source_ended = true;
+    from.source_broke = error != asio::error::eof && error != asio::error::operation_aborted;
+    pump(from);
+}
+
+asio::awaitable<error_code> proxy_connection::read_pieces(lane& from) {
+    error_code error;
+    for (;;) {
+        std::vector<std::uint8_t> bytes(16 * 1024);
+        const auto size = co_await from.from.async_read_some(
+            asio::buffer(bytes), asio::redirect_error(asio::use_awaitable, error));
+        if (error) {
+            co_return error;
+        }
+        bytes.resize(size);
+        enqueue(from, std::move(bytes));
+    }
+}
+
+asio::awaitable<error_code> proxy_connection::read_frames(lane& from) {
     constexpr std::size_t absurd = 64U << 20; // not ZooKeeper's protocol
     error_code error;
     while (!error) {
@@ -84,7 +111,7 @@ asio::awaitable<void> proxy_connection::read_frames(lane& from) {
             static_cast<std::size_t>(static_cast<std::uint32_t>(jute_reader(bytes).int32()));
         if (size > absurd) {
             close(cut::rst, side::both);
-            co_return;
+            co_return asio::error::operation_aborted;
         }
         bytes.resize(4 + size);
         co_await asio::async_read(from.from, asio::buffer(bytes.data() + 4, size),
@@ -93,15 +120,14 @@ asio::awaitable<void> proxy_connection::read_frames(lane& from) {
             enqueue(from, std::move(bytes));
         }
     }
-    from.source_ended = true;
-    from.source_broke = error != asio::error::eof && error != asio::error::operation_aborted;
-    pump(from);
+    co_return error;
 }
 
 void proxy_connection::enqueue(lane& to, std::vector<std::uint8_t> bytes) {
     parcel next;
     try {
-        next.info = reader_.read(to.way, bytes);
+        next.info = framing_ == framing::zookeeper ? reader_.read(to.way, bytes)
+                                                   : reader_.unread(to.way, bytes);
     } catch (const std::out_of_range&) {
         close(cut::rst, side::both);
         return;

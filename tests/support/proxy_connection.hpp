@@ -39,7 +39,7 @@ class proxy_connection : public std::enable_shared_from_this<proxy_connection> {
 public:
     using tcp = boost::asio::ip::tcp;
 
-    proxy_connection(tcp::socket client, tcp::endpoint upstream, std::size_t number,
+    proxy_connection(tcp::socket client, tcp::endpoint upstream, std::size_t number, framing how,
                      proxy_orders& orders, frame_journal& journal);
 
     void start();
@@ -79,7 +79,9 @@ private:
     };
 
     boost::asio::awaitable<void> connect_upstream();
-    boost::asio::awaitable<void> read_frames(lane& from);
+    boost::asio::awaitable<void> read(lane& from);
+    boost::asio::awaitable<boost::system::error_code> read_frames(lane& from);
+    boost::asio::awaitable<boost::system::error_code> read_pieces(lane& from);
     void enqueue(lane& to, std::vector<std::uint8_t> bytes);
     void pump(lane& on);
     batch take_what_is_due(lane& from);
@@ -90,6 +92,7 @@ private:
     tcp::socket client_;
     tcp::socket server_;
     tcp::endpoint upstream_;
+    framing framing_;
     proxy_orders& orders_;
     frame_journal& journal_;
     frame_reader reader_;

@@ -35,12 +35,17 @@ bool begins_with_path(std::int32_t operation) {
 
 } // namespace
 
-frame frame_reader::read(direction way, std::span<const std::uint8_t> bytes) {
+frame frame_reader::unread(direction way, std::span<const std::uint8_t> bytes) const {
     frame result;
     result.way = way;
     result.size = bytes.size();
     result.connection = connection_;
     result.when = std::chrono::steady_clock::now();
+    return result;
+}
+
+frame frame_reader::read(direction way, std::span<const std::uint8_t> bytes) {
+    auto result = unread(way, bytes);
     jute_reader reader(bytes.subspan(4));
     if (!std::exchange(handshake_seen_[static_cast<int>(way)], true)) {
         result.opcode = opcode::create_session;

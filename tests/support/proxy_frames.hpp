@@ -16,6 +16,8 @@ public:
 
     /// `bytes`: the frame with its length in front.
     frame read(direction way, std::span<const std::uint8_t> bytes);
+    /// The same for bytes that are no such frame.
+    frame unread(direction way, std::span<const std::uint8_t> bytes) const;
     /// The result of the handshake, once it was read.
     const credentials& session() const { return session_; }
 
