@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
 #include <stdexcept>
 
 namespace paddock::test {
@@ -13,11 +12,6 @@ namespace paddock::test {
 namespace {
 
 using namespace std::chrono_literals;
-
-std::string content(const std::string& path) {
-    std::ifstream file(path);
-    return std::string(std::istreambuf_iterator<char>(file), {});
-}
 
 /// A slash would begin another part of the name.
 std::string escaped(const std::string& text) {
@@ -155,7 +149,7 @@ void authority::run(const std::vector<std::string>& command) {
     child_process process(command, folder_.path().string(), log);
     if (process.wait_for(scaled(60s)) && process.succeeded()) return;
     throw std::runtime_error("'" + command[0] + ' ' + command[1] +
-                             "' fails (is it installed?), and says:\n" + content(log));
+                             "' fails (is it installed?), and says:\n" + content_of(log));
 }
 
 std::string authority::new_file(const std::string& extension) {

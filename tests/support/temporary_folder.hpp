@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 
@@ -28,5 +30,11 @@ public:
 private:
     std::filesystem::path path_;
 };
+
+/// Nothing if there is no such file.
+inline std::string content_of(const std::string& path) {
+    std::ifstream file(path);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+}
 
 } // namespace paddock::test

@@ -28,6 +28,7 @@ namespace {
 namespace asio = boost::asio;
 namespace fs = std::filesystem;
 using asio::ip::tcp;
+using boost::system::error_code;
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
@@ -36,9 +37,11 @@ std::string class_path() {
         return given;
     }
     // Where Debian's packages put them. zookeeper.jar names the jars that it depends on by itself,
-    // but not the servlet API, without which there is no HTTP interface.
+    // but not the servlet API, without which there is no HTTP interface, and not all of Netty,
+    // without which it does not speak TLS.
     const std::string jars = "/usr/share/java/";
-    return jars + "zookeeper.jar:" + jars + "servlet-api.jar:" + jars + "slf4j-simple.jar";
+    return jars + "zookeeper.jar:" + jars + "servlet-api.jar:" + jars + "slf4j-simple.jar:" + jars +
+           "netty-codec.jar";
 }
 
 std::string ask_port(std::uint16_t port, const std::string& command,
@@ -64,6 +67,14 @@ std::string ask_port(std::uint16_t port, const std::string& command,
     return answer;
 }
 
+bool listens(std::uint16_t port) {
+    asio::io_context io;
+    tcp::socket socket(io);
+    error_code error;
+    socket.connect({asio::ip::address_v4::loopback(), port}, error);
+    return !error;
+}
+
 } // namespace
 
 struct zk_server::state {
@@ -73,6 +84,7 @@ struct zk_server::state {
     temporary_folder folder;
     std::optional<reserved_port> port;
     std::optional<reserved_port> admin_port;
+    std::optional<reserved_port> tls_port;
     std::optional<child_process> process;
 
     std::string data() const { return (folder.path() / "data").string(); }
@@ -91,10 +103,39 @@ struct zk_server::state {
              << "\nmaxSessionTimeout=" << options.max_session_timeout.count()
              << "\nmaxClientCnxns=" << options.max_client_connections
              << "\n4lw.commands.whitelist=*\n";
+        if (options.tls) {
+            tls_port.emplace();
+            speak(*options.tls, file);
+        }
         for (const auto& line : options.config) {
             file << line << '\n';
         }
         make_data();
+    }
+
+    void speak(const tls_of_server& tls, std::ostream& file) const {
+        const auto path = [&](const char* name) { return (folder.path() / name).string(); };
+        // ZooKeeper wants both in one file.
+        std::ofstream(path("identity.pem"))
+            << content_of(tls.identity.key) << content_of(tls.identity.certificate);
+        const char* clients = tls.clients == client_certificates::none       ? "none"
+                              : tls.clients == client_certificates::optional ? "want"
+                                                                             : "need";
+        file << "serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory"
+                "\nsecureClientPortAddress=127.0.0.1\nsecureClientPort="
+             << tls_port->number()
+             << "\nssl.keyStore.type=PEM\nssl.keyStore.location=" << path("identity.pem")
+             << "\nssl.clientAuth=" << clients << '\n';
+        if (!tls.ca.empty())
+            file << "ssl.trustStore.type=PEM\nssl.trustStore.location=" << tls.ca << '\n';
+        if (!tls.protocols.empty())
+            // Its own list of ciphers has none of TLS 1.3.
+            file << "ssl.enabledProtocols=" << list_of_protocols(tls, ',')
+                 << "\nssl.ciphersuites=TLS_AES_256_GCM_SHA384,TLS_AES_128_GCM_SHA256,"
+                    "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,"
+                    "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,"
+                    "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA\n";
+        if (outdated(tls)) std::ofstream(path("security")) << "jdk.tls.disabledAlgorithms=\n";
     }
 
     void make_data() const {
@@ -121,6 +162,9 @@ struct zk_server::state {
             std::string("-Dzookeeper.extendedTypesEnabled=") +
                 (options.extended_types ? "true" : "false"),
             "-Dznode.container.checkIntervalMs=" + interval};
+        if (options.tls && outdated(*options.tls)) {
+            words.push_back("-Djava.security.properties=" + (folder.path() / "security").string());
+        }
         words.insert(words.end(), options.java.begin(), options.java.end());
         for (const auto& word : {std::string("-cp"), class_path(), main_class(), config()}) {
             words.push_back(word);
@@ -133,7 +177,8 @@ struct zk_server::state {
     // Another server could have the port: the own one names its folder.
     bool answers(std::chrono::milliseconds limit) const {
         const auto answer = ask_port(port->number(), "conf", limit);
-        return answer.find("dataDir=" + data()) != std::string::npos;
+        return answer.find("dataDir=" + data()) != std::string::npos &&
+               (!tls_port || listens(tls_port->number())); // which begins a little later
     }
 
     enum class outcome { ready, ended, late };
@@ -154,8 +199,7 @@ struct zk_server::state {
     bool port_was_taken() const { return tail().find("BindException") != std::string::npos; }
 
     std::string tail() const {
-        std::ifstream file(log());
-        const std::string all(std::istreambuf_iterator<char>(file), {});
+        const auto all = content_of(log());
         constexpr std::size_t enough = 4000;
         return all.size() > enough ? all.substr(all.size() - enough) : all;
     }
@@ -192,9 +236,15 @@ zk_server::zk_server(zk_server_options options)
 
 zk_server::~zk_server() = default;
 
-std::uint16_t zk_server::port() const { return state_->port->number(); }
+std::uint16_t zk_server::port() const {
+    return state_->tls_port ? state_->tls_port->number() : plain_port();
+}
 
 std::string zk_server::address() const { return "127.0.0.1:" + std::to_string(port()); }
+
+std::uint16_t zk_server::plain_port() const { return state_->port->number(); }
+
+std::string zk_server::plain_address() const { return "127.0.0.1:" + std::to_string(plain_port()); }
 
 std::uint16_t zk_server::admin_port() const { return state_->admin_port->number(); }
 
@@ -265,7 +315,7 @@ void zk_server::resume() {
 }
 
 std::string zk_server::ask(const std::string& command) const {
-    return ask_port(port(), command, 2s);
+    return ask_port(plain_port(), command, 2s);
 }
 
 std::string zk_server::log_tail() const { return state_->tail(); }

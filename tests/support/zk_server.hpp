@@ -1,8 +1,11 @@
 #pragma once
 
+#include "certificates.hpp"
+
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +29,8 @@ struct zk_server_options {
     /// The number of an ensemble's member (zk_ensemble.hpp), whose servers are in `config`. A
     /// member answers only with a quorum, so start() does not wait for it. 0: standalone.
     int id = 0;
+    /// It speaks TLS to clients: 1.2 unless told otherwise, which is Debian's default.
+    std::optional<tls_of_server> tls{};
 };
 
 /// A private standalone ZooKeeper server: a child process that listens only on the loopback
@@ -47,6 +52,10 @@ public:
     std::uint16_t port() const;
     /// "127.0.0.1:port"
     std::string address() const;
+    /// Of a server that speaks TLS: where a foreigner may ask it in plain. Else the same as the two
+    /// above.
+    std::uint16_t plain_port() const;
+    std::string plain_address() const;
     /// The port of its HTTP interface; see admin.hpp.
     std::uint16_t admin_port() const;
 
