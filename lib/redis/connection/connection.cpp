@@ -26,6 +26,10 @@ constexpr std::size_t bytes_beside_word = 16;
 /// How much a slower reply counts: an eighth, as TCP smooths its round trips (RFC 6298).
 constexpr int part_of_slower = 8;
 
+constexpr const char* no_word_after_tls =
+    "the server has closed the connection right behind TLS's handshake: it may want a certificate "
+    "of the client, or another one";
+
 /// About what a command needs as RESP.
 std::size_t bytes_of(const connection::words& command) noexcept {
     std::size_t sum = bytes_beside_word;
@@ -111,10 +115,11 @@ void connection::read() {
 
 void connection::on_read(const error_code& error, std::string_view bytes) {
     if (error == boost::asio::error::eof)
-        return end(ending::lost, !has_spoken_
-                                     ? "the server has closed the connection without a word: its "
-                                       "port expects TLS, or no Redis server is there"
-                                     : "the server has closed the connection");
+        return end(ending::lost, has_spoken_ ? "the server has closed the connection"
+                                 : where_.tls
+                                     ? no_word_after_tls
+                                     : "the server has closed the connection without a word: its "
+                                       "port expects TLS, or no Redis server is there");
     if (error) return broken(error);
     heard_ = env_.now();
     has_spoken_ = true;
@@ -134,10 +139,13 @@ void connection::on_read(const error_code& error, std::string_view bytes) {
     read();
 }
 
-/// With TLS 1.3 a server looks at the client's certificate when the client has begun to speak.
+/// With TLS 1.3 a server looks at the client's certificate when the client has begun to speak, and
+/// the end of the connection can overtake the reason.
 void connection::broken(const error_code& error) {
     if (is_tls_error(error))
         return end(has_spoken_ ? ending::lost : ending::refused, "TLS: " + error.message());
+    if (where_.tls && stage_ != stage::connecting && !has_spoken_)
+        return end(ending::lost, no_word_after_tls);
     end(ending::lost, "the connection is broken: " + error.message());
 }
 
