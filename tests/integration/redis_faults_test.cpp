@@ -232,8 +232,8 @@ CO_TEST("a replica is no server for locks, and one that becomes the master is yo
     if (torn_down(test)) co_return;
     redis_trouble t(executor, 1, short_locks(), {"--repl-diskless-sync-delay", "0"});
     auto replica = own_servers(1);
-    redis_caller call(replica[0].port());
-    const auto port = std::to_string(t.own[0].port());
+    redis_caller call(replica[0].plain_port());
+    const auto port = std::to_string(t.own[0].plain_port());
     call({"REPLICAOF", "127.0.0.1", port});
     co_await eventually([&] {
         return call({"INFO", "replication"}).text.find("master_link_status:up") !=

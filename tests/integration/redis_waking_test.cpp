@@ -186,7 +186,7 @@ CO_TEST("a server that closes idle connections is no outage") {
     co_await t.s->client.connect();
     (*call)({"CONFIG", "SET", "timeout", "1"});
     const auto count_connections = [&] {
-        redis_caller look(t.own[0].port());
+        redis_caller look(t.own[0].plain_port());
         const auto said = look({"INFO", "stats"}).text;
         const std::string name = "total_connections_received:";
         return std::stoi(said.substr(said.find(name) + name.size()));

@@ -77,7 +77,7 @@ compile -x c -c "$root/tests/support/neighbour.c" -o "$folder/neighbour.o"
   mkdir "$folder/bare"
   bare=$folder/bare/$shared_name
   compile -shared -Wl,-soname,"$shared_name" -Wl,--whole-archive "$libraries/libpaddock.a" \
-    -Wl,--no-whole-archive -lzookeeper_st -o "$bare"
+    -Wl,--no-whole-archive -lzookeeper_st -lssl -lcrypto -o "$bare"
   libraries=$folder/bare
   locks shared
   refuses shared "$preload"

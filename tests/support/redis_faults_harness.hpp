@@ -41,7 +41,7 @@ inline std::vector<redis_server> own_servers(std::size_t count,
                                              std::string_view shifted_clock = {}) {
     std::vector<redis_server> all;
     for (std::size_t n = 0; n < count; ++n)
-        all.emplace_back(arguments, shifted_clock);
+        all.push_back(make_redis_server(arguments, shifted_clock));
     return all;
 }
 
@@ -79,7 +79,7 @@ struct redis_trouble {
 
     /// A new connection to a server, in the database of the locks.
     std::unique_ptr<redis_caller> call(const redis_server& server) const {
-        auto made = std::make_unique<redis_caller>(server.port());
+        auto made = std::make_unique<redis_caller>(server.plain_port());
         (*made)({"SELECT", database_of(own.size())});
         return made;
     }

@@ -1,14 +1,17 @@
 #pragma once
 
+#include "certificates.hpp"
 #include "lock_harness.hpp"
 #include "redis_caller.hpp"
 #include "redis_server.hpp"
 
 #include <paddock/redis/client.hpp>
 #include <paddock/redis/mutex.hpp>
+#include <paddock/tls.hpp>
 
 #include <chrono>
 #include <cstddef>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,9 +20,28 @@
 
 namespace paddock::test {
 
+/// With PADDOCK_TEST_TLS in the environment the servers and clients of these tests speak TLS.
+inline bool over_tls() noexcept { return std::getenv("PADDOCK_TEST_TLS") != nullptr; }
+inline authority& test_authority() {
+    static authority one;
+    return one;
+}
+
+inline redis_server make_redis_server(std::vector<std::string> arguments = {},
+                                      std::string_view shifted_clock = {}) {
+    if (!over_tls()) return redis_server(std::move(arguments), shifted_clock);
+    static const auto identity = test_authority().issue();
+    return {std::move(arguments), {.identity = identity}};
+}
+
 /// Three servers that all tests of a program share, for what breaks nothing.
 inline std::vector<redis_server>& shared_redis_servers() {
-    static std::vector<redis_server> all(3);
+    static auto all = [] {
+        std::vector<redis_server> three;
+        while (three.size() < 3)
+            three.push_back(make_redis_server());
+        return three;
+    }();
     return all;
 }
 
@@ -31,7 +53,7 @@ inline std::string url_of(const std::vector<std::uint16_t>& ports) {
     for (const auto port : ports)
         list += (list.empty() ? "" : ",") + ("127.0.0.1:" + std::to_string(port)) + '/' +
                 database_of(ports.size());
-    return "redis://" + list;
+    return (over_tls() ? "rediss://" : "redis://") + list;
 }
 
 /// The servers hold no lock of anyone when a test begins.
@@ -39,6 +61,7 @@ inline redis::client_options new_servers(std::chrono::milliseconds ttl = 10s) {
     redis::client_options options;
     options.ttl = ttl;
     options.trust_new_servers = true;
+    if (over_tls()) options.tls = tls({.ca = test_authority().ca_file()});
     return options;
 }
 
@@ -52,8 +75,8 @@ struct redis_scene {
         , name("lock" + std::to_string(++names()) + ':' + std::to_string(count))
         , client(executor, url_of(ports), options)
         , lock(client, name) {
-        for (const auto port : ports)
-            (*call.emplace_back(std::make_unique<redis_caller>(port)))(
+        for (std::size_t n = 0; n < count; ++n)
+            (*call.emplace_back(std::make_unique<redis_caller>(servers.at(n).plain_port())))(
                 {"SELECT", database_of(count)});
     }
 
