@@ -1,7 +1,5 @@
 #include "job.hpp"
 
-#include "process_tree.hpp"
-
 #include <paddock/first_of.hpp>
 
 #include <boost/asio/as_tuple.hpp>
@@ -137,10 +135,10 @@ asio::awaitable<void> job::end_in_time(const run_options& how, outcome& result) 
 }
 
 /// Its processes are this one's now. The lock is held meanwhile: some may be another user's.
-asio::awaitable<void> job::end_without_keeper() {
+asio::awaitable<void> job::end_without_keeper() const {
     asio::steady_timer pause(co_await asio::this_coro::executor);
     int status = 0;
-    while (signal_descendants(SIGKILL) > 0 || waitpid(-1, &status, WNOHANG) >= 0) {
+    while (below_.signal(SIGKILL) > 0 || waitpid(-1, &status, WNOHANG) >= 0) {
         pause.expires_after(std::chrono::milliseconds(2));
         co_await pause.async_wait(asio::use_awaitable);
     }

@@ -4,6 +4,7 @@
 #include "holding.hpp"
 #include "keeper.hpp"
 #include "message.hpp"
+#include "process_tree.hpp"
 
 #include <boost/asio/any_io_executor.hpp>
 #include <boost/asio/awaitable.hpp>
@@ -64,10 +65,11 @@ private:
     asio::awaitable<void> keep_lease(const holding& held, std::chrono::milliseconds every);
     asio::awaitable<void> end_when_asked(const holding& held, outcome& result, bool quiet);
     asio::awaitable<void> end_in_time(const run_options& how, outcome& result);
-    static asio::awaitable<void> end_without_keeper();
+    asio::awaitable<void> end_without_keeper() const;
 
     keeper keeper_;
     asio::posix::stream_descriptor socket_;
+    const process_tree below_;
     bool running_ = false, recording_ = false;
 };
 

@@ -3,7 +3,6 @@
 #include "exit_status.hpp"
 #include "message.hpp"
 #include "process_tree.hpp"
-#include "servers.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +11,6 @@
 #include <cstddef>
 #include <cstdlib>
 #include <fcntl.h>
-#include <filesystem>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -91,6 +89,10 @@ public:
         // Not the timeout of poll(), which stands still while the machine is suspended.
         timer_ = check(timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK), "timerfd");
     }
+
+    keeper_loop(const keeper_loop&) = delete;
+    keeper_loop& operator=(const keeper_loop&) = delete;
+    ~keeper_loop() { below_.signal(SIGKILL); } // after an exception
 
     void run() {
         while (!locker_gone_ || running_) {
@@ -172,7 +174,7 @@ private:
     void pass_on(int signal, bool of_terminal) {
         const bool interrupts = signal == SIGINT || signal == SIGQUIT;
         if (main_ == 0) { // its other processes: those in the background ignore an interrupt
-            signal_descendants(interrupts ? SIGTERM : signal, on_lost_);
+            below_.signal(interrupts ? SIGTERM : signal, on_lost_);
             return;
         }
         const pid_t group = getpgid(main_);
@@ -181,7 +183,7 @@ private:
             kill(main_, signal);
             return;
         }
-        for (const pid_t one : descendants(on_lost_)) // as a terminal does
+        for (const pid_t one : below_.all(on_lost_)) // as a terminal does
             if (getpgid(one) == group) kill(one, signal);
     }
 
@@ -229,7 +231,7 @@ private:
         dup2(nowhere, STDIN_FILENO);
         dup2(nowhere, STDOUT_FILENO);
         close(nowhere);
-        close_others({socket_, signals_, timer_});
+        close_others({socket_, signals_, timer_, below_.file()});
     }
 
     [[noreturn]] void exec(const std::vector<std::string>& command, int failure) const {
@@ -250,8 +252,7 @@ private:
         kill_at_ = ending_ ? std::min(kill_at, kill_at_) : kill_at;
         if (ending_) return;
         ending_ = true;
-        signal_descendants(SIGTERM, on_lost_);
-        signal_descendants(SIGCONT, on_lost_); // what is stopped would not end
+        below_.signal(SIGTERM, on_lost_);
     }
 
     /// In a session of its own, by which it is told from what has to end.
@@ -274,7 +275,7 @@ private:
         }
         if (ending_ && now >= kill_at_) {
             killed_last_ = now;
-            signal_descendants(SIGKILL, on_lost_);
+            below_.signal(SIGKILL, on_lost_);
         }
     }
 
@@ -301,6 +302,7 @@ private:
     const keeper_options& how_;
     const int socket_;
     const signal_state before_;
+    const process_tree below_;
     int signals_ = -1, timer_ = -1;
     int starting_ = -1; ///< a pipe, until the command is started
 
@@ -320,9 +322,6 @@ private:
 } // namespace
 
 keeper start_keeper(const keeper_options& how) {
-    std::error_code unseen;
-    if (std::filesystem::read_symlink("/proc/self", unseen) != std::to_string(getpid()))
-        throw failure("/proc does not show the processes of this namespace: mount it there");
     std::array<int, 2> ends{};
     check(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()), "socketpair");
     signal_state before;
@@ -347,7 +346,6 @@ keeper start_keeper(const keeper_options& how) {
     try {
         keeper_loop(how, ends[1], before).run();
     } catch (...) { // paddock sees the end of the socket
-        signal_descendants(SIGKILL);
     }
     _exit(0);
 }

@@ -24,7 +24,7 @@ struct keeper {
 /// started as this process was: its files, signal mask, group and terminal. Of the files this
 /// process keeps standard error alone, so that whoever reads from the command sees when it ends.
 ///
-/// Throws std::system_error; failure, where /proc does not show this process.
+/// Throws std::system_error.
 keeper start_keeper(const keeper_options& how);
 
 } // namespace cli

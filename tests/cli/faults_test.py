@@ -164,6 +164,31 @@ def a_process_without_its_first_thread_ends_too(s):
     assert last_tick(file) < seen
 
 
+def what_a_command_mounts_on_proc_does_not_keep_it_alive(s):
+    if os.getuid() != 0 or not shutil.which("unshare"):
+        return
+    script = "trap '' TERM; mount -t tmpfs none /proc; setsid sleep 100 & exec sleep 100"
+    ended = s.run("lock", s.path(), "--at-most", "300ms", "--margin", "100ms", "--", "sh", "-c", script,
+                  before=("unshare", "-m"))
+    same(ended.returncode, 123)
+
+
+def what_a_machine_hides_does_not_stay_alive(s):
+    if os.getuid() != 0 or not shutil.which("unshare") or not shutil.which("setpriv"):
+        return
+    # As for a user who is not root, and processes that nobody may look into.
+    hidden = ("unshare", "-mpf", "sh", "-c", "mount -t proc -o hidepid=2,gid=65534 proc /proc && exec \"$@\"", "sh",
+              "setpriv", "--bounding-set", "-sys_ptrace")
+    script = ("import ctypes, os, signal, time\n"
+              "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+              "ctypes.CDLL(None).prctl(4, 0)\n"  # PR_SET_DUMPABLE
+              "os.fork() or os.fork() or os.setsid()\n"
+              "time.sleep(100)\n")
+    ended = s.run("lock", s.path(), "--at-most", "1s", "--margin", "100ms", "--", sys.executable, "-c", script,
+                  before=hidden)
+    same((ended.returncode, "--at-most" in ended.err), (123, True))
+
+
 def a_lease_ends_also_for_a_command_that_was_asked_to(s):
     path = s.path()
     holder, file = s.ticks(path, *SHORT, trap="trap 'echo asked' TERM")
