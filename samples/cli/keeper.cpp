@@ -199,7 +199,10 @@ private:
         running_ = true;
         ending_ = lost_ = false;
         status_ = unknown_status;
-        if (boot_clock::now() >= lapse_time()) return; // there was a pause, and it ends at once
+        if (boot_clock::now() >= lapse_time()) { // there was a pause
+            lost_ = true;
+            return tell(message::kind::lapsed);
+        }
         std::array<int, 2> failure{-1, -1};
         if (pipe2(failure.data(), O_CLOEXEC) < 0) return tell(message::kind::cannot_run, errno);
         const pid_t parent = getpid();
