@@ -47,7 +47,7 @@ void job::tell(message::kind what, std::int64_t value, std::string text) {
 asio::awaitable<outcome> job::run(const holding& held, const run_options& how) {
     outcome result;
     running_ = true;
-    tell(message::kind::lease, to_number(held.valid_until()));
+    tell(message::kind::lease, to_number(held.valid_until() - how.lease_every));
     tell(message::kind::run, std::chrono::nanoseconds(how.margin).count(), how.variables);
     auto lease = paddock::first_of(end_when_lost(held, result), keep_lease(held, how.lease_every));
     auto others =
@@ -104,7 +104,7 @@ asio::awaitable<void> job::end_when_lost(const holding& held, outcome& result) {
 asio::awaitable<void> job::keep_lease(const holding& held, std::chrono::milliseconds every) {
     asio::steady_timer timer(co_await asio::this_coro::executor);
     for (;;) {
-        const auto until = held.valid_until();
+        const auto until = held.valid_until() - every;
         if (until > boot_clock::now()) tell(message::kind::lease, to_number(until));
         kill(keeper_.pid, SIGCONT); // should somebody have stopped it
         timer.expires_after(every);

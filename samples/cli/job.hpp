@@ -33,7 +33,8 @@ struct run_options {
     std::string variables{};                            ///< NAME=VALUE\0…
     std::chrono::milliseconds margin{};                 ///< between SIGTERM and SIGKILL
     std::optional<std::chrono::milliseconds> at_most{}; ///< the longest time
-    std::chrono::milliseconds lease_every{};            ///< how often the keeper hears of the lease
+    std::chrono::milliseconds lease_every{}; ///< how often the keeper hears of the lease, and how
+                                             ///< long before its end SIGKILL comes
     bool quiet = false;
 };
 

@@ -144,7 +144,7 @@ private:
             }
             locker_gone_ = true;
             // Nobody else has the lock before the lease is over.
-            end_all(std::min(kill_time(), boot_clock::now() + margin_), true);
+            end_all(std::min(lease_, boot_clock::now() + margin_), true);
         }
     }
 
@@ -164,7 +164,7 @@ private:
             end_all(to_time(order.value), false);
             break;
         case message::kind::lost:
-            end_all(std::min(to_time(order.value), kill_time()), true);
+            end_all(std::min(to_time(order.value), lease_), true);
             break;
         default:
             break;
@@ -187,9 +187,6 @@ private:
             if (getpgid(one) == group) kill(one, signal);
     }
 
-    boot_clock::time_point kill_time() const {
-        return lease_ == never ? never : lease_ - margin_ / 10;
-    }
     /// When everything has to begin to end, unless another lease comes.
     boot_clock::time_point lapse_time() const { return lease_ == never ? never : lease_ - margin_; }
 
@@ -274,7 +271,7 @@ private:
         if (!running_) return;
         if (!lost_ && now >= lapse_time()) {
             tell(message::kind::lapsed);
-            end_all(kill_time(), true);
+            end_all(lease_, true);
         }
         if (ending_ && now >= kill_at_) {
             killed_last_ = now;
@@ -315,7 +312,7 @@ private:
     pid_t on_lost_ = 0;
     int status_ = unknown_status; ///< with which the command has ended
     std::string variables_{};
-    std::chrono::nanoseconds margin_{}; ///< before the end of the lease: SIGTERM
+    std::chrono::nanoseconds margin_{}; ///< between SIGTERM and SIGKILL
     boot_clock::time_point lease_ = never;
     bool ending_ = false; ///< SIGTERM was sent
     bool lost_ = false;   ///< because the hold is lost

@@ -17,10 +17,9 @@ struct message {
     enum class kind : std::int64_t {
         // To the keeper:
         run,       ///< start the command; `text` has variables of its environment, NAME=VALUE\0…;
-                   ///< `value` are the ns before the end of the lease at which everything gets
-                   ///< SIGTERM; SIGKILL comes when a tenth of them is left
-        lease,     ///< the lock is held until `value`, in ns of the boot clock; without another
-                   ///< such message everything ends before that
+                   ///< `value` are the ns between SIGTERM and SIGKILL
+        lease,     ///< without another such message everything gets SIGTERM in time, and SIGKILL
+                   ///< at `value`, in ns of the boot clock
         signal,    ///< pass the signal `value` on to the command
         key,       ///< as signal, which a terminal has sent to the group of paddock
         terminate, ///< SIGTERM to all processes; SIGKILL at `value`, in ns of the boot clock

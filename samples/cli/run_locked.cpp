@@ -152,7 +152,7 @@ asio::awaitable<outcome> run_under(const holding& held, servers& at, job& comman
     run_options run;
     const auto timeout = at.session_timeout();
     run.variables = variables_of(held, how.lock);
-    run.margin = std::min(how.margin.value_or(timeout / 5), timeout / 4);
+    run.margin = std::min(how.margin.value_or(timeout * 3 / 20), timeout / 5);
     run.at_most = how.at_most;
     run.lease_every = std::max(timeout / 20, milliseconds(10));
     run.quiet = how.servers.quiet;

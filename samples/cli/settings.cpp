@@ -70,9 +70,10 @@ void add_command(CLI::App& app, command_options& into) {
         ->type_name("TEXT");
     add_time(app, "--at-most", into.at_most, "end the command after so long, and exit with 123");
     add_time(app, "--at-least", into.at_least, "hold the lock for at least so long");
-    add_time(app, "--margin", into.margin,
-             "when the lock is being lost, the time between SIGTERM and SIGKILL (a fifth of the "
-             "session timeout)");
+    add_time(
+        app, "--margin", into.margin,
+        "when the lock is being lost, the time between SIGTERM and SIGKILL (15 % of the session "
+        "timeout)");
     app.add_option("--on-lost", into.on_lost, "run once by the shell when the lock is lost")
         ->type_name("COMMAND");
 }
@@ -87,8 +88,8 @@ void check(const command_options& how) {
         throw usage_error("--at-most 0 leaves no time; without it there is no limit");
     if (how.at_most && how.at_least && *how.at_least > *how.at_most)
         throw usage_error("--at-least is longer than --at-most");
-    if (how.margin && *how.margin > how.servers.session_timeout / 4)
-        throw usage_error("--margin is longer than a quarter of --session-timeout");
+    if (how.margin && *how.margin > how.servers.session_timeout / 5)
+        throw usage_error("--margin is longer than a fifth of --session-timeout");
 }
 
 void add_lock_kinds(CLI::App& app, command_options& into) {
