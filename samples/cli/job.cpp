@@ -19,6 +19,9 @@ namespace cli {
 
 namespace {
 
+/// So often a keeper that reads nothing may have much to do.
+constexpr int patience = 3;
+
 constexpr auto answer = asio::as_tuple(asio::use_awaitable);
 
 } // namespace
@@ -33,11 +36,15 @@ job::job(const asio::any_io_executor& executor, keeper started)
     : keeper_(started), socket_(executor, started.socket) {}
 
 job::~job() {
-    socket_.close(); // the keeper ends
-    kill(keeper_.pid, SIGCONT);
+    socket_.close(); // the keeper ends, when nothing is below it
+    signal_keeper(running_ ? SIGCONT : SIGKILL);
     int status = 0;
-    while (waitpid(keeper_.pid, &status, 0) < 0 && errno == EINTR) {
+    while (keeper_.pid != 0 && waitpid(keeper_.pid, &status, 0) < 0 && errno == EINTR) {
     }
+}
+
+void job::signal_keeper(int number) const {
+    if (keeper_.pid != 0) kill(keeper_.pid, number);
 }
 
 void job::tell(message::kind what, std::int64_t value, std::string text) {
@@ -49,7 +56,8 @@ asio::awaitable<outcome> job::run(const holding& held, const run_options& how) {
     running_ = true;
     tell(message::kind::lease, to_number(held.valid_until() - how.lease_every));
     tell(message::kind::run, std::chrono::nanoseconds(how.margin).count(), how.variables);
-    auto lease = paddock::first_of(end_when_lost(held, result), keep_lease(held, how.lease_every));
+    auto lease =
+        paddock::first_of(end_when_lost(held, result), keep_lease(held, how.lease_every, result));
     auto others =
         paddock::first_of(end_when_asked(held, result, how.quiet), end_in_time(how, result));
     auto all = paddock::first_of(std::move(lease), std::move(others));
@@ -63,6 +71,7 @@ asio::awaitable<void> job::await_end(outcome& result, bool quiet) {
         co_await socket_.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
         const auto told = receive(socket_.native_handle());
         if (!told) {
+            keeper_.pid = 0; // another process may get it
             co_await end_without_keeper();
             result.lost = result.keeper_gone = true;
             result.why = "the process that ends the command in time was killed";
@@ -96,17 +105,22 @@ asio::awaitable<void> job::end_when_lost(const holding& held, outcome& result) {
     result.lost = true;
     // With a lapse the keeper kills when the lease ends. Otherwise somebody else may hold the lock.
     const bool time_is_left = why == paddock::errc::lease_lapsed;
-    kill(keeper_.pid, SIGCONT);
+    signal_keeper(SIGCONT);
     tell(message::kind::lost, to_number(time_is_left ? never : boot_clock::now()));
     co_await wait_for_ever();
 }
 
-asio::awaitable<void> job::keep_lease(const holding& held, std::chrono::milliseconds every) {
+/// A keeper that somebody has stopped goes on. One that does not, and should end everything, is
+/// killed: then this process does that.
+asio::awaitable<void> job::keep_lease(const holding& held, std::chrono::milliseconds every,
+                                      const outcome& result) {
     asio::steady_timer timer(co_await asio::this_coro::executor);
-    for (;;) {
+    for (int unread_for = 0;;) {
         const auto until = held.valid_until() - every;
-        if (until > boot_clock::now()) tell(message::kind::lease, to_number(until));
-        kill(keeper_.pid, SIGCONT); // should somebody have stopped it
+        const bool ends = result.lost || until <= boot_clock::now();
+        unread_for = all_is_read(socket_.native_handle()) ? 0 : unread_for + 1;
+        if (!ends) tell(message::kind::lease, to_number(until));
+        signal_keeper(ends && unread_for > patience ? SIGKILL : SIGCONT);
         timer.expires_after(every);
         const auto [cancelled] = co_await timer.async_wait(answer);
         if (cancelled) co_return;

@@ -61,14 +61,16 @@ public:
 
 private:
     void tell(message::kind what, std::int64_t value = 0, std::string text = {});
+    void signal_keeper(int number) const;
     asio::awaitable<void> await_end(outcome& result, bool quiet);
     asio::awaitable<void> end_when_lost(const holding& held, outcome& result);
-    asio::awaitable<void> keep_lease(const holding& held, std::chrono::milliseconds every);
+    asio::awaitable<void> keep_lease(const holding& held, std::chrono::milliseconds every,
+                                     const outcome& result);
     asio::awaitable<void> end_when_asked(const holding& held, outcome& result, bool quiet);
     asio::awaitable<void> end_in_time(const run_options& how, outcome& result);
     asio::awaitable<void> end_without_keeper() const;
 
-    keeper keeper_;
+    keeper keeper_; ///< its pid is zero when it has gone
     asio::posix::stream_descriptor socket_;
     const process_tree below_;
     bool running_ = false, recording_ = false;

@@ -1,6 +1,8 @@
 #include "message.hpp"
 
 #include <cstring>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 namespace cli {
@@ -12,7 +14,7 @@ bool send(int socket, const message& what) {
     std::memcpy(bytes.data(), &what.what, sizeof what.what);
     std::memcpy(bytes.data() + sizeof what.what, &what.value, sizeof what.value);
     bytes += what.text;
-    return ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL) ==
+    return ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT) ==
            static_cast<ssize_t>(bytes.size());
 }
 
@@ -28,6 +30,11 @@ std::optional<message> receive(int socket) {
     std::memcpy(&read.value, bytes.data() + sizeof read.what, sizeof read.value);
     read.text = bytes.substr(head, static_cast<std::size_t>(length) - head);
     return read;
+}
+
+bool all_is_read(int socket) {
+    int left = 0;
+    return ioctl(socket, SIOCOUTQ, &left) == 0 && left == 0;
 }
 
 } // namespace cli

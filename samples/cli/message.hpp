@@ -43,8 +43,11 @@ inline constexpr auto never = boot_clock::time_point::max();
 
 std::int64_t to_number(boot_clock::time_point time);
 
-/// Both return false, and nothing, when the other side has gone.
+/// Both return false, and nothing, when the other side has gone; the first one also when it has
+/// received nothing for very long.
 bool send(int socket, const message& what);
 std::optional<message> receive(int socket);
+/// Whether the other side has received all that was sent.
+bool all_is_read(int socket);
 
 } // namespace cli

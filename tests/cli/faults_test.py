@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What becomes of the command of `paddock lock` when something goes wrong.
    faults_test.py SOURCE-ROOT PADDOCK [CHECK…]"""
+import ctypes
 import os
 import shutil
 import signal
@@ -67,6 +68,24 @@ def a_keeper_that_stands_still_goes_on_in_time(s):
     next_one = s.run("lock", path, *SHORT, "--", "date", "+%s.%N")
     assert last_tick(file) < float(next_one.out), (last_tick(file), next_one.out)
     same(end(holder)[0], 123)
+    proxy.close()
+
+
+def a_keeper_that_does_not_go_on_is_killed_in_time(s):
+    path = s.path()
+    proxy = Proxy(s.server.address)
+    holder, file = s.ticks(path, *SHORT, trap="trap '' TERM", servers=proxy.address)
+    eventually("it works", lambda: file.exists() and file.read_text())
+    keeper = keeper_of(holder)
+    attach, any_child = 16, 0x40000000  # PTRACE_ATTACH, __WALL: as a debugger does
+    same(ctypes.CDLL(None).ptrace(attach, keeper, None, None), 0)
+    os.waitpid(keeper, any_child)
+    proxy.cut = True
+    os.waitpid(keeper, any_child)  # before it is seen by paddock, its end is seen by the debugger
+    next_one = s.run("lock", path, *SHORT, "--", "date", "+%s.%N")
+    assert last_tick(file) < float(next_one.out), (last_tick(file), next_one.out)
+    status, _, err = end(holder)
+    same((status, "was killed" in err), (123, True))
     proxy.close()
 
 
