@@ -18,6 +18,7 @@ def a_command_outlives_no_paddock_that_is_killed(s):
     path = s.path()
     holder, file = s.ticks(path, *SHORT)
     command = command_of(holder)
+    eventually("it works", lambda: file.exists() and file.read_text())
     os.kill(holder.pid, signal.SIGKILL)
     s.run("lock", path, *SHORT, "--", "true")
     granted = time.time()
