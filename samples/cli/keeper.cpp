@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 
 namespace cli {
 
@@ -133,19 +134,21 @@ private:
         timerfd_settime(timer_, TFD_TIMER_ABSTIME, &at, nullptr);
     }
 
-    /// All that has come: after a pause the newest lease counts.
+    /// All that has come. After a pause the newest lease counts, also for what was told before it.
     void obey_all() {
+        std::vector<message> orders;
         pollfd more{socket_, POLLIN, 0};
         while (!locker_gone_ && poll(&more, 1, 0) > 0) {
-            const auto order = receive(socket_);
-            if (order) {
-                obey(*order);
-                continue;
-            }
-            locker_gone_ = true;
-            // Nobody else has the lock before the lease is over.
-            end_all(std::min(lease_, boot_clock::now() + margin_), true);
+            auto order = receive(socket_);
+            locker_gone_ = !order;
+            if (order) orders.push_back(std::move(*order));
         }
+        const auto is_lease = [](const message& one) { return one.what == message::kind::lease; };
+        std::stable_partition(orders.begin(), orders.end(), is_lease);
+        for (const auto& one : orders)
+            obey(one);
+        // Nobody else has the lock before the lease is over.
+        if (locker_gone_) end_all(std::min(lease_, boot_clock::now() + margin_), true);
     }
 
     void obey(const message& order) {

@@ -90,6 +90,21 @@ def a_keeper_that_does_not_go_on_is_killed_in_time(s):
     proxy.close()
 
 
+def a_keeper_that_was_late_runs_the_command(s):
+    path = s.path()
+    first = s.hold(path)
+    second = s.begin("lock", path, *SHORT, "--", "echo", "ran")
+    assert "1 ahead" in second.stderr.readline()
+    keeper = keeper_of(second)
+    attach, detach = 16, 17
+    same(ctypes.CDLL(None).ptrace(attach, keeper, None, None), 0)
+    os.waitpid(keeper, 0x40000000)
+    same(end(first)[0], 0)
+    time.sleep(3)  # the first lease that it is told ends, and others follow
+    same(ctypes.CDLL(None).ptrace(detach, keeper, None, None), 0)
+    same(end(second)[:2], (0, "ran\n"))
+
+
 def a_stopped_command_keeps_its_lock(s):
     path = s.path()
     holder = s.hold(path, *SHORT)
