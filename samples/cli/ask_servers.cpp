@@ -4,10 +4,14 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/this_coro.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
+#include <array>
 #include <exception>
 #include <iostream>
+#include <unistd.h>
 #include <utility>
 
 namespace cli {
@@ -29,7 +33,32 @@ asio::awaitable<int> connect_and_ask(const server_options& how, const question& 
     co_return status;
 }
 
+/// Reads a line while the session is kept alive. The terminal is left as it is: others use it, too.
+asio::awaitable<bool> confirmed(const std::string& question) {
+    std::cerr << question << " [y/N] " << std::flush;
+    asio::posix::stream_descriptor terminal(co_await asio::this_coro::executor, dup(STDIN_FILENO));
+    co_await terminal.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
+    std::array<char, 256> line{};
+    const auto length = read(STDIN_FILENO, line.data(), line.size());
+    co_return length > 0 && (line[0] == 'y' || line[0] == 'Y');
+}
+
 } // namespace
+
+asio::awaitable<void> confirm(bool yes, const std::string& question) {
+    if (yes) co_return;
+    const bool agreed = co_await confirmed(question);
+    if (!agreed) throw refusal("nothing was done");
+}
+
+void check_confirmable(bool yes) {
+    if (!yes && isatty(STDIN_FILENO) != 1)
+        throw usage_error("without a terminal that could confirm it, give --yes");
+}
+
+CLI::Option* add_yes(CLI::App& app, bool& into) {
+    return app.add_flag("-y,--yes", into, "do not ask for a confirmation");
+}
 
 int run_alone(std::function<asio::awaitable<int>()> work) {
     asio::io_context io(1);

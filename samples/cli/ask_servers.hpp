@@ -3,8 +3,10 @@
 
 #include "servers.hpp"
 
+#include <CLI/CLI.hpp>
 #include <functional>
 #include <stdexcept>
+#include <string>
 
 namespace cli {
 
@@ -20,6 +22,12 @@ using question = std::function<asio::awaitable<int>(servers& at)>;
 /// user has to write differently, and failure for what the servers refuse. SIGINT ends the process
 /// at once: nothing is held.
 int ask_servers(const server_options& how, const question& ask);
+
+/// Asks at the terminal, unless `yes`; throws a refusal if the answer is no.
+asio::awaitable<void> confirm(bool yes, const std::string& question);
+/// Throws usage_error if there is no terminal, and no `yes`.
+void check_confirmable(bool yes);
+CLI::Option* add_yes(CLI::App& app, bool& into);
 
 /// Runs the coroutine until it ends.
 int run_alone(std::function<asio::awaitable<int>()> work);

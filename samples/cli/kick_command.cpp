@@ -6,16 +6,8 @@
 #include "text.hpp"
 #include "waiting_line.hpp"
 
-#include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/this_coro.hpp>
-#include <boost/asio/use_awaitable.hpp>
-
-#include <algorithm>
-#include <array>
 #include <iostream>
 #include <memory>
-#include <string_view>
-#include <unistd.h>
 #include <utility>
 
 namespace cli {
@@ -29,16 +21,6 @@ struct kick_options {
     std::string id{};
     bool yes = false;
 };
-
-/// Reads a line while the session is kept alive. The terminal is left as it is: others use it, too.
-asio::awaitable<bool> confirmed(const std::string& question) {
-    std::cerr << question << " [y/N] " << std::flush;
-    asio::posix::stream_descriptor terminal(co_await asio::this_coro::executor, dup(STDIN_FILENO));
-    co_await terminal.async_wait(asio::posix::stream_descriptor::wait_read, asio::use_awaitable);
-    std::array<char, 256> line{};
-    const auto length = read(STDIN_FILENO, line.data(), line.size());
-    co_return length > 0 && (line[0] == 'y' || line[0] == 'Y');
-}
 
 std::string question_of(deed what, const listed_contender& one, const std::string& lock) {
     const auto who = (one.of.holder ? "the holder " : "the waiter ") + describe(one.of);
@@ -71,11 +53,8 @@ asio::awaitable<int> do_it(servers& at, deed what, const kick_options& how) {
     const auto& one = find(view, how.id);
     if (what == deed::ask && !one.of.holder)
         throw refusal(printable(how.id) + " only waits: paddock kick sends it to the end");
-    if (!how.yes) {
-        const auto question = question_of(what, one, view.path);
-        const bool yes = co_await confirmed(question);
-        if (!yes) throw refusal("nothing was done");
-    }
+    const auto question = question_of(what, one, view.path);
+    co_await confirm(how.yes, question);
     const auto& act = what == deed::ask ? view.can.revoke : view.can.kick;
     try {
         co_await act(one.of);
@@ -94,14 +73,13 @@ subcommand add(CLI::App& app, deed what, const std::string& name, const std::str
     const auto how = std::make_shared<kick_options>();
     add_place(*command, how->where);
     command->footer(about);
-    command->add_flag("-y,--yes", how->yes, "do not ask for a confirmation");
+    add_yes(*command, how->yes);
     command->add_option("PATH", how->where.path, "the lock");
     command->add_option("ID", how->id, "of the contender, as paddock ls shows it");
     const auto run = [how, what](const std::vector<std::string>&) {
         if (!how->where.key.empty() && how->id.empty()) how->id.swap(how->where.path);
         if (how->id.empty()) throw usage_error("an ID is missing: paddock ls shows it");
-        if (!how->yes && isatty(STDIN_FILENO) != 1)
-            throw usage_error("without a terminal that could confirm it, give --yes");
+        check_confirmable(how->yes);
         return ask_servers(how->where.servers,
                            [how, what](servers& at) { return do_it(at, what, *how); });
     };

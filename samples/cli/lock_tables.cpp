@@ -18,25 +18,6 @@ namespace json = boost::json;
 using row = std::vector<std::string>;
 using std::chrono::system_clock;
 
-/// Columns side by side; the last one is not filled up.
-std::string aligned(const std::vector<row>& rows) {
-    std::vector<std::size_t> widths;
-    for (const auto& one : rows) {
-        widths.resize(std::max(widths.size(), one.size()));
-        for (std::size_t n = 0; n < one.size(); ++n)
-            widths[n] = std::max(widths[n], width(one[n]));
-    }
-    std::string text;
-    for (const auto& one : rows) {
-        std::string line;
-        for (std::size_t n = 0; n < one.size(); ++n)
-            (line += one[n]).append(widths[n] - width(one[n]) + 2, ' ');
-        line.erase(line.find_last_not_of(' ') + 1);
-        text += line + '\n';
-    }
-    return text;
-}
-
 std::string or_dash(std::string text) { return text.empty() ? "-" : text; }
 
 /// Other programs, and elections, say with their whole data who they are.

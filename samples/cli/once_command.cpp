@@ -1,14 +1,17 @@
+#include "ask_servers.hpp"
 #include "commands.hpp"
 #include "exit_status.hpp"
-#include "once_record.hpp"
+#include "finished_runs.hpp"
 #include "run_locked.hpp"
 #include "text.hpp"
 
 #include <paddock/client.hpp>
 
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/use_awaitable.hpp>
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/serialize.hpp>
 
+#include <chrono>
 #include <ctime>
 #include <iostream>
 #include <memory>
@@ -25,72 +28,21 @@ The record stands below PATH-done, written in one transaction with a check of th
 
 A TIME as the period is that since the start of the last finished run. The others exit with 0 and have no result: let the command put it where all can fetch it.
 
+--show and --forget run nothing, and take no lock. With --per they are about the run of this period, with --key about that of the key, without both about all that are recorded. Exit status: 1 if there is none. What is running now is recorded when it has finished, also after a --forget.
+
+JSON: {path, runs: [{key, started, finished, by}]}; the key of a run for a period is null.
+
 Examples:
     paddock once /jobs/nightly --per day -- ./backup.sh
-    paddock once /build/artifact --key "$(sha256sum <input)" -- make artifact)text";
-
-constexpr std::size_t most_deletes = 100; // in one transaction
+    paddock once /build/artifact --key "$(sha256sum <input)" -- make artifact
+    paddock once /jobs/nightly --per day --show || echo "not done yet")text";
 
 struct once_options : command_options {
     occasion when{};
     std::size_t keep = 1000;
     bool force = false;
-};
-
-/// The finished runs at one path, in the ensemble; used only under the job's lock.
-class records {
-public:
-    records(paddock::client& zk, const std::string& path, const once_options& how)
-        : zk_(zk), folder_(path + "-done"), how_(how) {}
-
-    /// The ensemble's time. Makes the directory.
-    asio::awaitable<std::int64_t> now() {
-        const auto answer = asio::as_tuple(asio::use_awaitable);
-        const auto [failed, made] = co_await zk_.create(folder_, answer);
-        if (failed && failed != paddock::zk_errc::node_exists) throw paddock::system_error(failed);
-        co_return (co_await zk_.set(folder_, "", asio::use_awaitable)).mtime;
-    }
-
-    asio::awaitable<std::optional<finished_run>> find(std::int64_t now) {
-        const auto found = co_await zk_.children(folder_, asio::use_awaitable);
-        const auto mine = records_of(record_name(how_.when), found.names);
-        if (mine.empty()) co_return std::nullopt;
-        const auto last = co_await zk_.get(folder_ + '/' + mine.back(), asio::use_awaitable);
-        const auto run = parse_finished_run(last.data);
-        if (!run || !same_occasion(how_.when, run->started, now)) co_return std::nullopt;
-        co_return run;
-    }
-
-    /// In the transaction that checks the lock; so only one run can ever be recorded.
-    asio::awaitable<void> add(const paddock::guard& lock, const finished_run& run) {
-        const auto name = record_name(how_.when);
-        const auto found = co_await zk_.children(folder_, asio::use_awaitable);
-        std::vector<paddock::operation> steps;
-        steps.push_back(paddock::op::create{folder_ + '/' + name, to_text(run),
-                                            paddock::create_mode::persistent_sequential});
-        for (const auto& old : superseded(found.names))
-            steps.push_back(paddock::op::remove{folder_ + '/' + old});
-        co_await lock.transaction(steps, asio::use_awaitable);
-    }
-
-private:
-    /// The earlier runs of other periods; the oldest keys.
-    std::vector<std::string> superseded(const std::vector<std::string>& names) const {
-        auto old = records_of(record_name(how_.when), names);
-        if (!how_.when.key.empty()) {
-            old.clear();
-            for (const auto& name : names)
-                if (name.compare(0, 4, "key-") == 0) old.push_back(name);
-            sort_by_age(old);
-            old.resize(old.size() < how_.keep ? 0 : old.size() - how_.keep + 1);
-        }
-        if (old.size() > most_deletes) old.resize(most_deletes);
-        return old;
-    }
-
-    paddock::client& zk_;
-    const std::string folder_;
-    const once_options& how_;
+    bool show = false, as_json = false, forget = false, yes = false;
+    bool any_occasion = false; ///< to show, or forget
 };
 
 std::string describe_time(std::int64_t ms) {
@@ -102,18 +54,8 @@ std::string describe_time(std::int64_t ms) {
     return text;
 }
 
-/// Records the run. A lost connection leaves it unknown whether that was done: then it is there, or
-/// can be done again.
-asio::awaitable<void> record(records& done, const paddock::guard& lock, const finished_run& run) {
-    for (;;) {
-        try {
-            co_return co_await done.add(lock, run);
-        } catch (const paddock::system_error& error) {
-            if (error.code() != paddock::errc::outcome_unknown) throw;
-        }
-        const auto last = co_await done.find(run.started);
-        if (last && last->by == run.by && last->started == run.started) co_return;
-    }
+std::string describe(const recorded_run& run) {
+    return printable(run.of.by) + ", started " + describe_time(run.of.started);
 }
 
 asio::awaitable<ending> run_if_not_done(servers& at, job& command, deadline until,
@@ -122,14 +64,13 @@ asio::awaitable<ending> run_if_not_done(servers& at, job& command, deadline unti
     waiting_line told(how.lock.name(), how.servers.quiet);
     const auto held = co_await take(at, how.lock, until, told);
     if (!held) co_return not_granted(how);
-    records done(zk, how.lock.paths.at(0), how);
+    finished_runs done(zk, how.lock.paths.at(0));
     const auto now = co_await done.now();
     const finished_run mine{now, this_process()};
-    const auto other = co_await done.find(mine.started);
-    if (other && !how.force) {
+    const auto other = co_await done.last(how.when);
+    if (other && same_occasion(how.when, other->of.started, now) && !how.force) {
         if (!how.servers.quiet)
-            std::cerr << "paddock: done already by " << printable(other->by) << ", started "
-                      << describe_time(other->started) << '\n';
+            std::cerr << "paddock: done already by " << describe(*other) << '\n';
         co_return ending{};
     }
     const auto begin = paddock::boot_clock::now();
@@ -140,7 +81,7 @@ asio::awaitable<ending> run_if_not_done(servers& at, job& command, deadline unti
     }
     try {
         command.recording(true); // no signal keeps a finished run from being recorded
-        co_await record(done, held->first(), mine);
+        co_await done.add(held->first(), how.when, mine, how.keep);
         command.recording(false);
     } catch (const paddock::system_error& error) {
         std::cerr << "paddock: the command has finished, but that is not recorded: "
@@ -152,23 +93,128 @@ asio::awaitable<ending> run_if_not_done(servers& at, job& command, deadline unti
     co_return ending{};
 }
 
+std::string runs_table(const std::vector<recorded_run>& runs) {
+    std::vector<std::vector<std::string>> rows{{"KEY", "STARTED", "FINISHED", "BY"}};
+    for (const auto& run : runs) {
+        const auto key = printable(key_of(run.name));
+        rows.push_back({key.empty() ? "-" : key, describe_time(run.of.started),
+                        describe_time(run.finished), printable(run.of.by)});
+    }
+    return aligned(rows);
+}
+
+std::string runs_json(const std::string& path, const std::vector<recorded_run>& runs) {
+    const auto time = [](std::int64_t ms) {
+        return iso_time(std::chrono::system_clock::time_point(milliseconds(ms)));
+    };
+    boost::json::array all;
+    for (const auto& run : runs) {
+        const auto key = valid_utf8(key_of(run.name));
+        boost::json::object one;
+        one["key"] = key.empty() ? boost::json::value() : boost::json::value(key);
+        one["started"] = time(run.of.started);
+        one["finished"] = time(run.finished);
+        one["by"] = valid_utf8(run.of.by);
+        all.push_back(std::move(one));
+    }
+    boost::json::object out;
+    out["path"] = valid_utf8(path);
+    out["runs"] = std::move(all);
+    return boost::json::serialize(out) + '\n';
+}
+
+/// Those that the command line names.
+asio::awaitable<std::vector<recorded_run>> asked_for(finished_runs& done, const once_options& how) {
+    if (how.any_occasion) co_return co_await done.all();
+    std::vector<recorded_run> found;
+    const auto last = co_await done.last(how.when);
+    if (!last) co_return found;
+    std::int64_t now = 0; // that a key is found writes nothing
+    if (how.when.key.empty()) now = co_await done.now();
+    if (same_occasion(how.when, last->of.started, now)) found.push_back(*last);
+    co_return found;
+}
+
+std::string which(const once_options& how) {
+    if (how.any_occasion) return "";
+    return how.when.key.empty() ? " in this period" : " for this key";
+}
+
+asio::awaitable<int> show_or_forget(servers& at, const once_options& how) {
+    const auto& path = how.lock.paths.at(0);
+    finished_runs done(at.zk("paddock once"), path);
+    const auto found = co_await asked_for(done, how);
+    if (how.as_json) std::cout << runs_json(path, found) << std::flush;
+    if (how.as_json && found.empty()) co_return exit_status::refused;
+    if (found.empty())
+        throw refusal("no finished run is recorded at " + printable(path) + which(how));
+    if (how.show) {
+        if (!how.as_json) std::cout << runs_table(found) << std::flush;
+        co_return 0;
+    }
+    const auto count = found.size();
+    std::string what = "the run by " + describe(found.front());
+    if (count > 1) what = std::to_string(count) + " finished runs";
+    const auto question = what + ": " + printable(path) + " counts as not done. Forget?";
+    co_await confirm(how.yes, question);
+    co_await done.forget(found);
+    if (!how.servers.quiet) std::cout << "forgot " << what << std::endl;
+    co_return 0;
+}
+
+int look_at_records(const once_options& how) {
+    if (!how.any_occasion) check(how.when);
+    if (how.lock.paths.empty())
+        throw usage_error("a PATH is missing: the job, such as /jobs/nightly");
+    if (how.forget) check_confirmable(how.yes);
+    return ask_servers(how.servers, [&](servers& at) { return show_or_forget(at, how); });
+}
+
+void add_records(CLI::App& app, once_options& how) {
+    auto* const show = app.add_flag("--show", how.show, "show what is recorded");
+    auto* const json = app.add_flag("--json", how.as_json, "show it as JSON");
+    auto* const forget = app.add_flag("--forget", how.forget, "delete it, so that it is not done");
+    for (auto* const one : {show, json, forget, add_yes(app, how.yes)})
+        one->group("Instead of a run");
+}
+
+void check_records(const once_options& how, const CLI::App& once) {
+    if (how.as_json && !how.show) throw usage_error("--json is for --show");
+    if (how.yes && !how.forget) throw usage_error("--yes is for --forget");
+    if (!how.show && !how.forget) return;
+    if (how.show && how.forget) throw usage_error("--show does not go with --forget");
+    if (!how.command.empty()) throw usage_error("--show and --forget run no command");
+    for (const CLI::Option* one : once.get_options()) {
+        const auto name = one->get_name();
+        const bool of_both = name == "PATH" || name == "--per" || name == "--key";
+        if (one->count() > 0 && one->get_group() == "Options" && !of_both)
+            throw usage_error(name + " is for a run; not with --show and --forget");
+    }
+}
+
 } // namespace
 
 subcommand add_once(CLI::App& app) {
     auto* const once = app.add_subcommand("once", "run a command once, on one of many machines");
     const auto how = std::make_shared<once_options>();
     once->add_option("PATH", how->lock.paths, "the job, such as /jobs/nightly")->expected(1);
-    once->add_option("--per", how->when.per, "once in each hour, day, week, or TIME")
-        ->type_name("PERIOD");
-    once->add_option("--key", how->when.key, "once for each key, such as the hash of what is built")
-        ->type_name("KEY");
+    auto* const per =
+        once->add_option("--per", how->when.per, "once in each hour, day, week, or TIME")
+            ->type_name("PERIOD");
+    auto* const key = once->add_option("--key", how->when.key,
+                                       "once for each key, such as the hash of what is built")
+                          ->type_name("KEY");
     once->add_option("--keep", how->keep, "so many keys are remembered (1000)")
         ->check(CLI::Range(1, 100'000));
     once->add_flag("--force", how->force, "also if it is done already");
     add_command(*once, *how);
+    add_records(*once, *how);
     once->footer(about_once);
-    const auto run = [how](std::vector<std::string> command) {
+    const auto run = [=](std::vector<std::string> command) {
         how->command = std::move(command);
+        how->any_occasion = per->count() + key->count() == 0;
+        check_records(*how, *once);
+        if (how->show || how->forget) return look_at_records(*how);
         check(how->when);
         return run_with_keeper(*how, [&](servers& at, job& started, deadline until) {
             return run_if_not_done(at, started, until, *how);

@@ -88,22 +88,43 @@ bool same_occasion(const occasion& when, std::int64_t started, std::int64_t now)
     return now - started < read_time(when.per).count();
 }
 
-void sort_by_age(std::vector<std::string>& names) {
-    const auto number = [](const std::string& name) {
-        return name.size() < sequence_digits ? name : name.substr(name.size() - sequence_digits);
-    };
-    std::sort(names.begin(), names.end(),
-              [&](const std::string& a, const std::string& b) { return number(a) < number(b); });
+std::string occasion_of(const std::string& name) {
+    if (name.size() < sequence_digits) return {};
+    auto occasion = name.substr(0, name.size() - sequence_digits);
+    const bool numbered =
+        name.find_first_not_of("0123456789", occasion.size()) == std::string::npos;
+    const bool of_key =
+        occasion.starts_with("key-") && occasion.find('-', 4) == occasion.size() - 1;
+    return numbered && (of_key || occasion == "per-") ? occasion : "";
 }
 
-std::vector<std::string> records_of(const std::string& name,
+std::string key_of(const std::string& name) {
+    const auto occasion = occasion_of(name);
+    std::string key;
+    for (std::size_t at = 4; at + 1 < occasion.size(); ++at) {
+        unsigned byte = 0;
+        const char* const digits = occasion.data() + at + 1;
+        if (occasion[at] != '%' || at + 3 >= occasion.size() ||
+            std::from_chars(digits, digits + 2, byte, 16).ptr != digits + 2) {
+            key += occasion[at];
+            continue;
+        }
+        key += static_cast<char>(byte);
+        at += 2;
+    }
+    return key;
+}
+
+std::vector<std::string> records_of(const std::string& beginning,
                                     const std::vector<std::string>& children) {
     std::vector<std::string> all;
     for (const auto& child : children)
-        if (child.size() == name.size() + sequence_digits &&
-            child.compare(0, name.size(), name) == 0)
-            all.push_back(child);
-    sort_by_age(all);
+        if (child.starts_with(beginning) && !occasion_of(child).empty()) all.push_back(child);
+    const auto number = [](const std::string& name) {
+        return name.substr(name.size() - sequence_digits);
+    };
+    std::sort(all.begin(), all.end(),
+              [&](const std::string& a, const std::string& b) { return number(a) < number(b); });
     return all;
 }
 

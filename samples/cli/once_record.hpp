@@ -34,11 +34,13 @@ std::optional<finished_run> parse_finished_run(const std::string& text);
 /// Whether a run that started then is for the same occasion as one that starts now.
 bool same_occasion(const occasion& when, std::int64_t started, std::int64_t now);
 
-/// Sorts names of records by their sequence numbers.
-void sort_by_age(std::vector<std::string>& names);
+/// The beginning of the name of a record; empty for the name of another node.
+std::string occasion_of(const std::string& name);
+/// The key that a record is for; empty if it is for a period.
+std::string key_of(const std::string& name);
 
 /// Of the children of the directory of records those that begin so, the oldest first.
-std::vector<std::string> records_of(const std::string& name,
+std::vector<std::string> records_of(const std::string& beginning,
                                     const std::vector<std::string>& children);
 
 } // namespace cli

@@ -1,5 +1,6 @@
 #include "text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <ctime>
@@ -71,6 +72,24 @@ std::size_t width(std::string_view text) {
     for (const char c : text)
         if ((static_cast<unsigned char>(c) & 0xc0U) != 0x80) ++characters;
     return characters;
+}
+
+std::string aligned(const std::vector<std::vector<std::string>>& rows) {
+    std::vector<std::size_t> widths;
+    for (const auto& one : rows) {
+        widths.resize(std::max(widths.size(), one.size()));
+        for (std::size_t n = 0; n < one.size(); ++n)
+            widths[n] = std::max(widths[n], width(one[n]));
+    }
+    std::string text;
+    for (const auto& one : rows) {
+        std::string line;
+        for (std::size_t n = 0; n < one.size(); ++n)
+            (line += one[n]).append(widths[n] - width(one[n]) + 2, ' ');
+        line.erase(line.find_last_not_of(' ') + 1);
+        text += line + '\n';
+    }
+    return text;
 }
 
 std::string iso_time(std::chrono::system_clock::time_point time) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cli {
 
@@ -16,6 +17,8 @@ std::string valid_utf8(std::string_view text);
 std::string printable(std::string_view text);
 /// The number of characters, not bytes.
 std::size_t width(std::string_view text);
+/// Rows of a table, their columns side by side.
+std::string aligned(const std::vector<std::vector<std::string>>& rows);
 
 /// 2026-11-28T03:40:12Z; empty for the clock's epoch, which stands for a time that is not known.
 std::string iso_time(std::chrono::system_clock::time_point time);

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """`paddock once` and `paddock elect`.
    jobs_test.py SOURCE-ROOT PADDOCK [CHECK…]"""
+import json
 import os
+import re
 import signal
 import time
 
-from scene import Proxy, checks_of, command_of, end, keeper_of, run_checks, same
+from scene import PADDOCK, Proxy, Terminal, checks_of, command_of, end, keeper_of, run_checks, same
 
 SHORT = ["--session-timeout", "2s"]
 
@@ -85,6 +87,78 @@ def an_occasion_is_needed(s):
     for words in ([], ["--per", "day", "--key", "k"], ["--per", "fortnight"], ["--per", "0s"]):
         tried = s.run("once", s.path(), *words, "--", "true")
         same((words, tried.returncode, tried.err.count("\n")), (words, 2, 1))
+
+
+def runs_of(scene, path, *words):
+    shown = scene.run("once", path, "--show", "--json", *words)
+    runs = json.loads(shown.out)["runs"]
+    same(shown.returncode, 0 if runs else 1)
+    return runs
+
+
+def what_is_recorded_is_shown(s):
+    path = s.path()
+    same(runs_of(s, path), [])
+    missing = s.run("once", path, "--per", "day", "--show")
+    same((missing.returncode, missing.out, missing.err.count("\n")), (1, "", 1))
+    for words in (["--key", "b c/d"], ["--key", "ä"], ["--per", "day"]):
+        s.run("once", path, *words, "--", "sleep", "0.01")
+        (run,) = runs_of(s, path, *words)
+        assert run["started"] <= run["finished"] and "process" in run["by"], run
+    same(sorted(one["key"] or "" for one in runs_of(s, path)), ["", "b c/d", "ä"])
+    same(runs_of(s, path, "--key", "b"), [])
+    table = s.run("once", path, "--show").out.splitlines()
+    assert len(table) == 4 and any(re.match("b c/d +2.*process", line) for line in table), table
+
+
+def the_run_of_an_earlier_period_is_no_run_of_this_one(s):
+    path = s.path()
+    s.run("once", path, "--per", "1ms", "--", "true")
+    same(runs_of(s, path, "--per", "1ms"), [])
+    same(len(runs_of(s, path, "--per", "1d")), 1)
+
+
+def what_is_forgotten_runs_again(s):
+    path = s.path()
+    for words in (["--key", "a"], ["--key", "b"], ["--key", "b", "--force"], ["--per", "day"]):
+        s.run("once", path, *words, "--", "true")
+    same(s.run("once", path, "--key", "b", "--forget").returncode, 2)  # no terminal, and no --yes
+    same(s.run("once", path, "--key", "b", "--forget", "--yes").returncode, 0)
+    same(sorted(one["key"] or "" for one in runs_of(s, path)), ["", "a"])
+    same(s.run("once", path, "--key", "b", "--forget", "--yes").returncode, 1)
+    same(s.run("once", path, "--key", "b", "--", "echo", "ran").out, "ran\n")
+    same(s.run("once", path, "--key", "", "--forget", "--yes").returncode, 2)  # a variable that is not set
+    same(len(runs_of(s, path)), 3)
+    same(s.run("once", path, "--forget", "--yes").out, "forgot 3 finished runs\n")
+    same(s.run("once", path, "--per", "day", "--", "echo", "ran").out, "ran\n")
+
+
+def a_terminal_is_asked_before_anything_is_forgotten(s):
+    path = s.path()
+    s.run("once", path, "--per", "day", "--", "true")
+    for answer, status, left in (("\n", 1, 1), ("y\n", 0, 0)):
+        asked = Terminal([PADDOCK, "once", path, "--forget"], s.environment())
+        asked.shows("[y/N]")
+        asked.type(answer)
+        same((asked.wait(), len(runs_of(s, path))), (status, left))
+
+
+def a_run_that_is_not_finished_cannot_be_forgotten(s):
+    path = s.path()
+    s.run("once", path, "--key", "a", "--", "true")
+    running = s.begin("once", path, "--key", "b", "--", "cat")
+    command_of(running)
+    same(s.run("once", path, "--forget", "--yes").returncode, 0)
+    same(end(running)[0], 0)
+    same([one["key"] for one in runs_of(s, path)], ["b"])
+
+
+def to_show_or_forget_goes_with_no_run(s):
+    for words in (["--show", "--forget", "--yes"], ["--show", "--", "true"], ["--forget", "--yes", "--", "true"],
+                  ["--show", "--try"], ["--forget", "--yes", "--force"], ["--show", "--keep", "3"], ["--json"],
+                  ["--yes", "--per", "day", "--", "true"], ["--show", "--per", "day", "--key", "k"]):
+        tried = s.run("once", s.path(), *words)
+        same((words, tried.returncode, tried.out, tried.err.count("\n")), (words, 2, "", 1))
 
 
 def the_next_leader_runs_the_command(s):

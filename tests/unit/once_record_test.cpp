@@ -85,6 +85,18 @@ TEST_CASE("the names of the records of different keys cannot be confused") {
     CHECK(cli::record_name(slash).find('/') == std::string::npos);
 }
 
+TEST_CASE("the name of a record says which key it is for") {
+    for (const char* key : {"a", "a/b-0000000001", "100%", "\xc3\xa4 \n", "%zz", "per"})
+        CHECK(cli::key_of(cli::record_name({key, ""}) + "0000000001") == key);
+    CHECK(cli::key_of("key-%zz%4-0000000001") == "%zz%4"); // not by paddock
+    CHECK(cli::key_of(cli::record_name({"", "day"}) + "0000000001").empty());
+    CHECK(cli::occasion_of("per-0000000001") == "per-");
+    CHECK(cli::occasion_of("key-a-0000000001") == "key-a-");
+    for (const char* other : {"", "0000000001", "per-", "key-0000000001", "key-a0000000001",
+                              "key-a-b-0000000001", "per-a-0000000001", "per-x000000001"})
+        CHECK_MESSAGE(cli::occasion_of(other).empty(), other);
+}
+
 TEST_CASE("an occasion is either a period or a key") {
     CHECK_NOTHROW(cli::check(cli::occasion{"", "day"}));
     CHECK_NOTHROW(cli::check(cli::occasion{"", "90m"}));
