@@ -1,6 +1,7 @@
 // Locks for shells, cron jobs and builds: see paddock(1).
 #include "command_line.hpp"
 #include "exit_status.hpp"
+#include "standard_error.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -55,5 +56,7 @@ int run(const std::vector<std::string>& words) {
 
 int main(int argc, char** argv) {
     occupy_standard_streams();
-    return run(std::vector<std::string>(argv + 1, argv + argc));
+    const int status = run(std::vector<std::string>(argv + 1, argv + argc));
+    cli::finish_errors();
+    return status;
 }

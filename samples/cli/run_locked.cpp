@@ -1,6 +1,7 @@
 #include "run_locked.hpp"
 
 #include "exit_status.hpp"
+#include "standard_error.hpp"
 
 #include <paddock/first_of.hpp>
 
@@ -44,6 +45,7 @@ sigset_t passed_on() {
 
 /// Ends this process as the command was ended, without a core file of its own.
 [[noreturn]] void die_of(int signal) {
+    finish_errors();
     prctl(PR_SET_DUMPABLE, 0);
     std::signal(signal, SIG_DFL);
     sigset_t one;
@@ -133,6 +135,7 @@ int run_with_keeper(const command_options& how, const locked_work& work) {
     sigprocmask(SIG_BLOCK, &mask, nullptr);
     const int signals = signalfd(-1, &mask, SFD_CLOEXEC | SFD_NONBLOCK);
     std::signal(SIGPIPE, SIG_IGN);
+    write_errors_in_background();
     asio::io_context io(1);
     ending result;
     asio::co_spawn(io, run(how, started, signals, work, result), [](std::exception_ptr failed) {

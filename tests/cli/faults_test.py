@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What becomes of the command of `paddock lock` when something goes wrong.
    faults_test.py SOURCE-ROOT PADDOCK [CHECK…]"""
+import contextlib
 import ctypes
 import os
 import shutil
@@ -270,6 +271,41 @@ def a_job_that_stays_suspended_is_ended(s):
     os.killpg(holder.pid, signal.SIGCONT)
     same(end(holder)[0], 123)
     assert last_tick(file) < float(next_one.out)
+
+
+@contextlib.contextmanager
+def full_pipe():
+    """The writing end of a pipe that nobody reads."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(writer, bytes(65536))
+    os.set_blocking(writer, True)
+    yield writer
+    os.close(reader)
+    os.close(writer)
+
+
+def messages_that_nobody_reads_delay_nothing(s):
+    path = s.path()
+    with full_pipe() as unread:
+        holder = s.hold(path)
+        first = s.begin("lock", path, "--", "sh", "-c", "echo held; exit 7", stderr=unread)
+        eventually("the first waits", lambda: len(s.contenders(path)) == 2)
+        second = s.begin("lock", path, "--", "true", stderr=unread)
+        eventually("the second waits", lambda: len(s.contenders(path)) == 3)
+        second.terminate()
+        same(end(second)[0], -signal.SIGTERM)
+        end(holder)
+        same(end(first)[:2], (7, "held\n"))
+        same(s.run("lock", path, "--at-most", "100ms", "--", "sleep", "100", stderr=unread).returncode, 123)
+        same(s.contenders(path), [])
+
+
+def messages_stand_before_what_the_command_writes(s):
+    leader = s.run("elect", s.path(), "--", "sh", "-c", "echo the command >&2")
+    assert leader.err.endswith("\nthe command\n") and "leads" in leader.err, leader.err
 
 
 def a_server_that_is_started_again_keeps_the_hold(s):

@@ -188,9 +188,11 @@ class Scene(contextlib.ExitStack):
         same(process.stdout.readline(), "held\n")
         return process
 
+    def contenders(self, path):
+        return json.loads(self.run("ls", path, "--json").out)["contenders"]
+
     def id_of_holder(self, path):
-        shown = json.loads(self.run("ls", path, "--json").out)
-        return str(next(one["id"] for one in shown["contenders"] if one["holder"]))
+        return str(next(one["id"] for one in self.contenders(path) if one["holder"]))
 
     def ticks(self, path, *options, trap=":", **how):
         """A command that writes the time into a file again and again."""
