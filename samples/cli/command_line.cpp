@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <string>
+#include <utility>
 
 namespace cli {
 
@@ -36,6 +38,14 @@ constexpr std::array known_commands{
     known_command{"ask", add_ask},     known_command{"kick", add_kick},
     known_command{"tidy", add_tidy},   known_command{"doctor", add_doctor}};
 
+/// CLI11 does not see what stands behind --.
+class usage_with_command final : public CLI::Formatter {
+    std::string make_usage(const CLI::App* app, std::string name) const override {
+        auto usage = CLI::Formatter::make_usage(app, std::move(name));
+        return usage.insert(usage.find_last_not_of('\n') + 1, " -- COMMAND [ARGUMENT…]");
+    }
+};
+
 } // namespace
 
 command_line make_command_line(const std::string& wanted) {
@@ -48,6 +58,8 @@ command_line make_command_line(const std::string& wanted) {
     const bool one = std::any_of(known_commands.begin(), known_commands.end(), is_wanted);
     for (const auto& command : known_commands)
         if (!one || is_wanted(command)) all.commands.push_back(command.add(*all.app));
+    for (const auto& command : all.commands)
+        if (command.runs_a_command) command.app->formatter(std::make_shared<usage_with_command>());
     return all;
 }
 

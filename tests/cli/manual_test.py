@@ -33,6 +33,8 @@ for one in pages:
 for command in commands:
     text = page(f"paddock-{command}.1")
     options = set(re.findall(r"^ +(?:-\w,)?(--[a-z-]+)", run(PADDOCK, command, "--help"), re.M))
+    usage = run(PADDOCK, command, "--help").split("Usage: ")[1].split("\n")[0]
+    assert usage.endswith(" -- COMMAND [ARGUMENT…]") == (command in ("lock", "once", "elect")), usage
     assert "--help" in options and "--servers" in options, options
     missing = [one for one in options if not re.search(re.escape(one) + r"\b", text)]
     assert not missing, (command, missing)
