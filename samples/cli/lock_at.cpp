@@ -108,20 +108,30 @@ std::string id_of(const paddock::contender& one, lock_kind kind) {
     return (permit ? "permit-" : "") + std::to_string(one.sequence);
 }
 
+/// Whether the permit may be one of several that the first waiter wants. Nothing says so: the same
+/// session may hold it for another call.
+bool perhaps_waits(const paddock::contender& permit, const std::vector<paddock::contender>& all) {
+    const auto waits = [](const paddock::contender& one) { return !one.holder; };
+    const auto first = std::find_if(all.begin(), all.end(), waits);
+    return permit.holder && first != all.end() && first->session == permit.session &&
+           first->since <= permit.since;
+}
+
 asio::awaitable<void> read_contenders(paddock::client& zk, const found_kind& found,
                                       lock_view& view) {
     view.can = operations_on(zk, view, found.name);
     const auto all = co_await view.can.contenders();
     for (const auto& one : all)
-        view.contenders.push_back({id_of(one, view.kind), one, {}});
+        view.contenders.push_back({id_of(one, view.kind), one, perhaps_waits(one, all), {}});
     if (found.several)
         view.note = "other nodes here belong to another kind of lock, which does not exclude this "
                     "one: see --kind";
     for (const auto& one : all)
         if (one.session == 0)
             view.note = "a node without a session blocks the others for ever: kick it";
-    if (view.kind == lock_kind::semaphore)
-        view.note = "the first that waits may have some of its permits already";
+    for (const auto& one : view.contenders)
+        if (one.perhaps_waits)
+            view.note = "a permit that is taken may be one that the first waiter has already";
     if (view.kind == lock_kind::simple_mutex)
         view.note = "who waits for a simple_mutex has no node";
 }

@@ -27,6 +27,7 @@ void add_place(CLI::App& app, lock_place& into);
 struct listed_contender {
     std::string id{};
     paddock::contender of{};
+    bool perhaps_waits = false;         ///< a permit of a session that waits for more
     std::optional<milliseconds> left{}; ///< of a key on Redis
 };
 

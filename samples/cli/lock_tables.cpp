@@ -41,7 +41,7 @@ std::string with_age(system_clock::time_point since, system_clock::time_point no
 row to_row(const listed_contender& one, std::size_t place, lock_kind kind,
            system_clock::time_point now) {
     const auto& of = one.of;
-    const std::string state = of.holder ? "holds" : "waits";
+    const std::string state = one.perhaps_waits ? "taken" : of.holder ? "holds" : "waits";
     return {std::to_string(place),
             one.id,
             state + (of.shared ? ", shared" : ""),
@@ -111,7 +111,11 @@ std::string to_table(const lock_view& view, system_clock::time_point now) {
         std::count_if(view.contenders.begin(), view.contenders.end(),
                       [](const listed_contender& one) { return one.of.holder; }));
     const auto waiters = view.contenders.size() - holders;
-    text += (on_redis ? "a key on Redis" : name_of(view.kind)) + ", " + plural(holders, "hold");
+    text += (on_redis ? "a key on Redis" : name_of(view.kind)) + ", ";
+    if (view.kind == lock_kind::semaphore)
+        text += std::to_string(holders) + (holders == 1 ? " permit taken" : " permits taken");
+    else
+        text += plural(holders, "hold");
     if (waiters > 0) text += std::string(", ") + plural(waiters, "wait");
     text += '\n';
     std::vector<row> rows{

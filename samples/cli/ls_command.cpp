@@ -89,7 +89,9 @@ subcommand add_ls(CLI::App& app) {
     ls->footer(
         "The ID, which kick and ask take, is the sequence number of the contender's node; "
         "permit-N for a permit of a semaphore;\nfor the node of a simple_mutex its czxid, "
-        "on Redis a sum of the key's value.\nExit status: 1 if PATH does not exist.\n\n"
+        "on Redis a sum of the key's value. A permit is `taken` that the first waiter may have "
+        "already, which gets all of its permits before it holds any.\nExit status: 1 if PATH does "
+        "not exist.\n\n"
         "JSON: {path, kind, note, contenders: [{place, id, holder, shared, label, host, pid, "
         "since, session,\nrevoke_requested, token, path, data}], keys: [{key, complete, "
         "path, contenders}]}; what is not known is null.\n`keys` is of kind family and "

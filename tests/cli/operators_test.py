@@ -122,6 +122,10 @@ def test_ls_kinds(scene):
     check("ls knows a semaphore, and its permits",
           eventually(lambda: sorted(one["id"] for one in scene.seen("/ls/semaphore")["contenders"])
                      == ["permit-0", "permit-1"]))
+    scene.hold("/ls/semaphore", "--semaphore", "2")
+    check("ls does not say that a waiter's permit is held", eventually(lambda: re.search(
+        "semaphore, 3 permits taken, 1 waits\n.*\n1 +permit-0 +holds.*\n2 +permit-1 +holds.*\n3 +permit-2 +taken.*\n4 +2 +waits",
+        scene.run("ls", "/ls/semaphore").out)))
 
     scene.kazoo.create(f"/ls/election/_c_{uuid.uuid4()}-latch-", b"candidate", ephemeral=True, sequence=True,
                        makepath=True)
