@@ -1,6 +1,7 @@
 #include "commands.hpp"
 #include "exit_status.hpp"
 #include "run_locked.hpp"
+#include "text.hpp"
 
 #include <paddock/election.hpp>
 #include <paddock/first_of.hpp>
@@ -9,9 +10,14 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <boost/json/serialize.hpp>
+#include <boost/json/value.hpp>
 
+#include <chrono>
+#include <cstdint>
 #include <iostream>
 #include <memory>
+#include <unistd.h>
 #include <utility>
 #include <variant>
 
@@ -25,9 +31,16 @@ constexpr auto about_elect =
 Example:
     paddock elect /leaders/scheduler -- ./scheduler)text";
 
-/// Who this participant is, for the others.
+/// Who this participant is, for the others: an election's node has no other data than its id. This
+/// is what the library writes into the nodes of other locks.
 std::string own_id(const std::string& label) {
-    return (label.empty() ? "" : label + " on ") + this_process();
+    auto time = iso_time(std::chrono::system_clock::now());
+    time.insert(time.size() - 1, ".000");
+    const boost::json::value id{{"host", host_name()},
+                                {"pid", static_cast<std::int64_t>(getpid())},
+                                {"label", valid_utf8(label)},
+                                {"time", time}};
+    return boost::json::serialize(id);
 }
 
 /// Says who leads meanwhile, on a terminal or to a log, until it is cancelled.
@@ -40,7 +53,7 @@ asio::awaitable<void> tell_leaders(const paddock::election& election, waiting_li
         auto [failed, leader] = co_await election.next_leader(seen, answer);
         if (failed) co_return;
         seen = leader ? leader->token : paddock::fencing_token{};
-        if (leader) leader->label = leader->data; // an election's id
+        if (leader && leader->host.empty()) leader->label = leader->data; // of another program
         if (leader) told.show_leader(*leader);
     }
 }

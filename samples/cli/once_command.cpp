@@ -15,6 +15,7 @@
 #include <ctime>
 #include <iostream>
 #include <memory>
+#include <unistd.h>
 #include <utility>
 
 namespace cli {
@@ -66,7 +67,7 @@ asio::awaitable<ending> run_if_not_done(servers& at, job& command, deadline unti
     if (!held) co_return not_granted(how);
     finished_runs done(zk, how.lock.paths.at(0));
     const auto now = co_await done.now();
-    const finished_run mine{now, this_process()};
+    const finished_run mine{now, host_name() + ", process " + std::to_string(getpid())};
     const auto other = co_await done.last(how.when);
     if (other && same_occasion(how.when, other->of.started, now) && !how.force) {
         if (!how.servers.quiet)

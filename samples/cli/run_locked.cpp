@@ -121,11 +121,11 @@ std::string variables_of(const holding& held, const lock_choice& lock) {
 
 } // namespace
 
-std::string this_process() {
+std::string host_name() {
     std::string host(256, '\0');
     gethostname(host.data(), host.size() - 1);
     host.resize(host.find('\0'));
-    return host + ", process " + std::to_string(getpid());
+    return host;
 }
 
 int run_with_keeper(const command_options& how, const locked_work& work) {

@@ -21,8 +21,7 @@ struct ending {
 /// What runs in the process that holds the lock; the lock is to be granted until the deadline.
 using locked_work = std::function<asio::awaitable<ending>(servers& at, job& command, deadline)>;
 
-/// Host and process, for others to read.
-std::string this_process();
+std::string host_name();
 
 /// Starts a keeper, connects, runs the work, releases every lock, and returns the exit status, or
 /// ends this process by a signal.

@@ -175,6 +175,21 @@ def the_next_leader_runs_the_command(s):
     end(first)
 
 
+def an_election_shows_who_takes_part(s):
+    path = s.path()
+    leader = s.begin("elect", path, "--label", "the first", "--", "sh", "-c", "echo leads; exec cat")
+    same(leader.stdout.readline(), "leads\n")
+    other = s.begin("elect", path, "--", "true")
+    same(other.stderr.readline(),
+         f"paddock: {path} is led by the first on {os.uname().nodename}, process {leader.pid}\n")
+    shown = s.contenders(path)
+    same([(one["label"], one["host"], one["pid"]) for one in shown],
+         [("the first", os.uname().nodename, leader.pid), (None, os.uname().nodename, other.pid)])
+    assert all(one["since"] for one in shown), shown
+    end(leader)
+    same(end(other)[0], 0)
+
+
 def whoever_loses_the_leadership_campaigns_again(s):
     path = s.path()
     proxy = Proxy(s.server.address)

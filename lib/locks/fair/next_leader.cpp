@@ -1,5 +1,6 @@
 #include "locks/fair/next_leader.hpp"
 
+#include "client/metadata.hpp"
 #include "rules/outcome.hpp"
 #include "rules/paths.hpp"
 #include "session/call.hpp"
@@ -69,9 +70,8 @@ private:
                            leader.sequence =
                                lock_->names.sequence(rules::name_of(path)).value_or(0);
                            leader.holder = true;
-                           leader.session = r.stat->ephemeral_owner;
                            leader.token = token;
-                           leader.data = r.value;
+                           read_node(r.value, *r.stat, leader);
                            finish({}, std::move(leader));
                        });
     }
