@@ -167,38 +167,64 @@ std::string zsh_text(const std::string& text) {
                     "\\:");
 }
 
+/// What is completed behind an option.
+std::string zsh_value(const CLI::Option& one) {
+    const auto type = type_of(one);
+    if (type.empty()) return "";
+    if (type == "FILE") return ":file:_files";
+    if (type == "PERIOD") return ":period:(hour day week)";
+    if (type == "FAMILY KEY") return ":family: :key: ";
+    return ':' + zsh_text(type) + ": ";
+}
+
+/// As in '(-q --quiet)'{-q,--quiet}'[…]'.
+std::string zsh_option(const CLI::Option& one) {
+    const auto value = zsh_value(one);
+    const bool joined = !value.empty() && one.get_items_expected_max() == 1;
+    std::string alone, names;
+    for (const auto& name : one.get_snames())
+        (alone += '-' + name + ' ', names += '-' + name + ',');
+    for (const auto& name : one.get_lnames())
+        (alone += "--" + name + ' ', names += "--" + name + (joined ? "=," : ","));
+    alone.pop_back();
+    names.pop_back();
+    const auto text = "'[" + zsh_text(one.get_description()) + ']' + value + '\'';
+    if (names.find(',') == std::string::npos) return '\'' + names + text.substr(1);
+    return "'(" + alone + ")'{" + names + '}' + text;
+}
+
 std::string zsh(const cli::command_line& all) {
     std::string commands, cases;
     for (const auto& one : all.commands) {
         const auto& name = one.app->get_name();
         commands += "    '" + name + ':' + zsh_text(one.app->get_description()) + "'\n";
-        cases += "    " + name + ")\n      _arguments \\\n";
+        cases += "    " + name + ") _arguments \\\n";
         for (const CLI::Option* option : one.app->get_options())
-            for (const auto& long_name : option->get_lnames()) {
-                const auto type = type_of(*option);
-                cases +=
-                    "        '--" + long_name + '[' + zsh_text(option->get_description()) + ']';
-                if (type == "FILE")
-                    cases += ":file:_files";
-                else if (type == "FAMILY KEY")
-                    cases += ":family: :key: ";
-                else if (!type.empty())
-                    cases += ':' + zsh_text(type) + ": ";
-                cases += "' \\\n";
-            }
-        cases += "        '*:: :_normal' ;;\n";
+            if (!option->get_positional()) cases += "      " + zsh_option(*option) + " \\\n";
+        cases += "      '*:PATH: ' ;;\n";
     }
-    return "#compdef paddock\n# Completion of paddock(1) for zsh.\n_paddock() {\n"
-           "  local -a commands\n  commands=(\n" +
-           commands + R"(  )
-  if ((CURRENT == 2)); then
-    _describe command commands
+    return R"(#compdef paddock
+# Completion of paddock(1) for zsh.
+_paddock() {
+  local -a commands
+  commands=(
+)" + commands +
+           R"(  )
+  local -i end=${words[(i)--]}
+  if ((end < CURRENT)); then # a command, and its own arguments
+    shift $end words
+    ((CURRENT -= end))
+    _normal
     return
   fi
-  local command=${words[2]}
+  if ((CURRENT == 2)); then
+    _describe command commands
+    _describe -o option '(--help --version)'
+    return
+  fi
   shift words
   ((CURRENT -= 1))
-  case $command in
+  case $words[1] in
 )" + cases +
            "  esac\n}\n_paddock \"$@\"\n";
 }
