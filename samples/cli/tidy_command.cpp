@@ -85,7 +85,9 @@ asio::awaitable<walk> walk_below(paddock::client& zk, const tidy_options& how) {
         }
         const auto [failed, list] = co_await zk.children(path, answer);
         if (failed && depth == 0) throw paddock::system_error(failed, path);
-        if (failed) continue; // gone meanwhile, or it may not be read
+        if (failed && failed != paddock::zk_errc::no_node && !how.servers.quiet)
+            std::cout << "left " << printable(path) << ": " << failed.message() << '\n';
+        if (failed) continue;
         all.times.saw(list.stat);
         all.nodes.push_back({path, list.stat});
         if (depth == how.depth && !list.names.empty()) all.complete = false;
@@ -141,7 +143,7 @@ judgement judge_directory(const visited_node& node, const tidy_options& how,
 
 judgement judge(const visited_node& node, const tidy_options& how, const walk& all) {
     const auto& stat = node.stat;
-    // Of containers and nodes with a time to live the owner is not 0: those go by themselves.
+    // Containers look like other nodes. An empty one is deleted by the servers soon, anyway.
     const bool rest = stat.ephemeral_owner == 0 && stat.num_children == 0;
     if (!rest || node.path == how.path) return {};
     const auto name = read_contender_name(node.path.substr(node.path.rfind('/') + 1));
@@ -177,18 +179,21 @@ asio::awaitable<int> tidy(servers& at, const tidy_options& how) {
         throw refusal(printable(how.path) + " does not exist");
     }
     std::size_t count = 0;
-    for (const auto& node : all.nodes) {
+    std::map<std::string, std::int32_t> rests;         // below each node
+    for (std::size_t n = all.nodes.size(); n-- > 0;) { // children come before their parents
+        auto& node = all.nodes[n];
+        node.stat.num_children -= rests[node.path];
         const auto judged = judge(node, how, all);
         if (judged.what == verdict::leave && !how.servers.quiet)
             std::cout << "left " << printable(node.path) << ": " << judged.why << '\n';
         if (judged.what != verdict::remove) continue;
-        if (how.remove) {
-            const bool removed = co_await remove(zk, node, judged.why);
-            count += removed ? 1 : 0;
-            continue;
-        }
+        bool removed = true;
+        if (how.remove) removed = co_await remove(zk, node, judged.why);
+        if (!removed) continue;
+        if (!how.remove)
+            std::cout << "would delete " << printable(node.path) << ": " << judged.why << '\n';
+        ++rests[node.path.substr(0, node.path.rfind('/'))];
         ++count;
-        std::cout << "would delete " << printable(node.path) << ": " << judged.why << '\n';
     }
     std::cout << std::flush;
     if (!all.complete) std::cerr << "paddock: there is more below: see --depth and --limit\n";
@@ -218,7 +223,9 @@ subcommand add_tidy(CLI::App& app) {
         "directory of a lock of kazoo, or with persistent_parents; and a persistent node with the "
         "name of a contender and without data, which no session will ever delete.\n\n"
         "Other recipes leave such directories, too, and the root of a zk://…/root can be one: give "
-        "a PATH of locks only. It never deletes PATH, a node with data, with children, of a "
+        "a PATH of locks only. A program of kazoo does not make again a directory that it has used "
+        "since it started: its locks fail with NoNodeError. Let --older be longer than such a "
+        "program goes without a lock. It never deletes PATH, a node with data, with children, of a "
         "session, or below /zookeeper, nor what has changed since it looked.\n\n"
         "A directory's last use is told by the times of other nodes below PATH. Ages assume that "
         "the clocks of this machine and the servers agree: paddock doctor compares them.");

@@ -15,7 +15,9 @@ import time
 import uuid
 
 from kazoo.client import KazooClient
+from kazoo.exceptions import NoNodeError
 from kazoo.recipe.lock import Lock
+from kazoo.security import make_acl
 
 ROOT, PROGRAM = sys.argv[1:3]
 SERVERS = pathlib.Path(__file__).parent.parent / "support/served.sh"
@@ -230,6 +232,10 @@ def test_confirmation(scene):
     check("y kicks", status == 0 and holder.wait(20) == 123)
 
 
+def named(done, verb):
+    return {line[len(verb) + 1:].split(":")[0] for line in done.out.splitlines() if line.startswith(verb + " ")}
+
+
 def test_tidy(scene):
     zk = scene.kazoo
     for path in ("/tidy/old", "/tidy/live"):
@@ -242,10 +248,6 @@ def test_tidy(scene):
     zk.create("/tidy/flag")
     zk.create("/tidy/data", b"data")
     rest = {"/tidy/old", orphan}
-
-    def named(done, verb):
-        return {line[len(verb) + 1:].split(":")[0] for line in done.out.splitlines() if line.startswith(verb + " ")}
-
     young = scene.run("tidy", "/tidy", "--delete")
     check("what is young stays", young.returncode == 0 and not named(young, "deleted") and rest <= named(young, "left"))
     dry = scene.run("tidy", "/tidy", "--older", "0")
@@ -268,6 +270,50 @@ def test_tidy(scene):
     check("an old one tells how long the directory was not used", eventually(says("not used for at least")))
     check("not below /zookeeper", scene.run("tidy", "/zookeeper").returncode == 2)
     check("a path that does not exist", scene.run("tidy", "/tidy/nothing").returncode == 1)
+
+
+def used(zk, path):
+    """A directory in which a lock was once held."""
+    zk.ensure_path(path)
+    zk.delete(zk.create(f"{path}/_c_{uuid.uuid4()}-lock-", sequence=True, ephemeral=True))
+
+
+def test_tidy_after_others(scene):
+    zk = scene.kazoo
+    semaphore = zk.Semaphore("/others/kazoo", max_leases=2)
+    semaphore.acquire()
+    semaphore.release()
+    zk.Barrier("/others/barrier").create()
+    for path in ("/others/curator/locks", "/others/curator/leases", "/others/kept/deep", "/others/secret/deep"):
+        used(zk, path)
+    reader = zk.create(f"/others/shared/_c_{uuid.uuid4()}-__READ__", sequence=True, makepath=True)
+    zk.set_acls("/others/kept", [make_acl("world", "anyone", read=True, admin=True)])
+    zk.set_acls("/others/secret", [make_acl("world", "anyone", admin=True)])
+    rest = {"/others/curator/locks", "/others/curator/leases", "/others/curator", "/others/kazoo-__lock__",
+            reader, "/others/shared"}
+    kept = {"/others/kept/deep", "/others/kept"}
+    dry = scene.run("tidy", "/others", "--older", "0")
+    check("a directory with nothing but rests is one", named(dry, "would delete") == rest | kept)
+    done = scene.run("tidy", "/others", "--older", "0", "--delete")
+    check("the rests of other programs are deleted at once", named(done, "deleted") == rest)
+    check("what it may not delete, or read, is said",
+          named(done, "left") == {"/others/kept/deep", "/others/secret"} and "authorized" in done.out)
+    check("barriers and settings stay", zk.get_children("/others") and set(zk.get_children("/others")) == {
+        "kazoo", "barrier", "kept", "secret"})
+
+
+def test_tidy_while_locks_are_taken(scene):
+    zk, count = scene.kazoo, 300
+    for n in range(count):
+        used(zk, f"/busy/{n}")
+    words = [PROGRAM, "tidy", "/busy", "--older", "0", "--delete"]
+    tidy = subprocess.Popen(words, env=scene.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    held = []
+    for n in range(0, count, 3):
+        with contextlib.suppress(NoNodeError):
+            held.append(zk.create(f"/busy/{n}/_c_{uuid.uuid4()}-lock-", ephemeral=True, sequence=True))
+    tidy.communicate(timeout=60)
+    check("no lock that is taken meanwhile is harmed", tidy.returncode == 0 and all(map(zk.exists, held)))
 
 
 def examine(scene, servers):
@@ -315,7 +361,8 @@ def main():
     with Scene() as scene:
         scene.begin()
         for test in (test_ls_kinds, test_hostile_text, test_watch, test_kick_and_ask, test_confirmation, test_tidy,
-                     test_doctor, test_redis):
+                     test_tidy_after_others, test_tidy_while_locks_are_taken, test_doctor,
+                     test_redis):
             test(scene)
     print(f"{checked} sentences")
 
