@@ -127,10 +127,16 @@ private:
             return say(health::bad, "reached",
                        "grants no session" + reason +
                            ": check whether it runs, and can be reached");
+        const bool alone = facts_.mode == "read-only" ||
+                           srvr.find("not currently serving requests") != std::string::npos;
+        if (failed && alone)
+            return say(health::bad, "reached",
+                       "runs, and belongs to no quorum: start more servers of its ensemble, and "
+                       "check whether they reach each other");
         if (failed)
             return say(health::bad, "reached",
                        "runs, and grants no session" + reason +
-                           ": check the quorum, and the credentials");
+                           ": check the credentials, and its log");
         std::string text = "grants a session";
         if (!facts_.mode.empty()) text += "; " + facts_.mode + ", version " + facts_.version;
         say(health::ok, "reached", text);

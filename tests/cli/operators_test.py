@@ -9,8 +9,10 @@ import pty
 import re
 import select
 import signal
+import socketserver
 import subprocess
 import sys
+import threading
 import time
 import uuid
 
@@ -322,6 +324,20 @@ def examine(scene, servers):
     return done.returncode, {one["check"] for one in found if one["level"] == "bad"}, found
 
 
+@contextlib.contextmanager
+def without_quorum():
+    """A server that does what one of three does when the others are down."""
+    class Alone(socketserver.BaseRequestHandler):
+        def handle(self):
+            if self.request.recv(4) == b"srvr":
+                self.request.sendall(b"This ZooKeeper instance is not currently serving requests\n")
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Alone) as server:
+        threading.Thread(target=server.serve_forever).start()
+        yield f"127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+
+
 def test_doctor(scene):
     status, bad, found = examine(scene, scene.zk)
     check("a good server has nothing bad", status == 0 and not bad)
@@ -333,6 +349,9 @@ def test_doctor(scene):
     check("each line begins with its level", lines and all(re.match("(ok  |warn|bad ) ", line) for line in lines))
     status, bad, _ = examine(scene, "127.0.0.1:1")
     check("no server: exit status 1", status == 1 and bad == {"reached"})
+    with without_quorum() as address:
+        status, bad, found = examine(scene, address)
+    check("a server without a quorum", status == 1 and bad == {"reached"} and "no quorum" in found[0]["text"])
     status, bad, _ = examine(scene, f"{scene.zk},{scene.other_zk}")
     check("servers with other limits, each an ensemble", status == 1 and bad == {"equal_limits", "one_ensemble"})
     status, bad, _ = examine(scene, f"{scene.zk}/missing")
