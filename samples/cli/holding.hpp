@@ -12,6 +12,7 @@
 
 #include <cstddef>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace cli {
@@ -38,34 +39,11 @@ public:
     virtual std::string tokens() const = 0;
 };
 
-class one_lock final : public holding {
+/// By one guard, or a guard_set.
+template <typename Guard>
+class held_by final : public holding {
 public:
-    explicit one_lock(paddock::guard held) : held_(std::move(held)) {}
-
-    paddock::boot_clock::time_point valid_until() const override { return held_.valid_until(); }
-    asio::awaitable<paddock::error_code> lost() const override {
-        const auto [failed, why] = co_await held_.lost(asio::as_tuple(asio::use_awaitable));
-        co_return why;
-    }
-    asio::awaitable<bool> asked() const override {
-        const auto [failed] = co_await held_.revoke_requested(asio::as_tuple(asio::use_awaitable));
-        co_return !failed;
-    }
-    asio::awaitable<void> unlock() override {
-        co_await held_.unlock(asio::as_tuple(asio::use_awaitable));
-    }
-    const paddock::guard& first() const override { return held_; }
-    std::string tokens() const override {
-        return held_.has_token() ? to_string(held_.fencing_token()) : "";
-    }
-
-private:
-    paddock::guard held_;
-};
-
-class several_locks final : public holding {
-public:
-    explicit several_locks(paddock::guard_set held) : held_(std::move(held)) {}
+    explicit held_by(Guard held) : held_(std::move(held)) {}
 
     paddock::boot_clock::time_point valid_until() const override { return held_.valid_until(); }
     asio::awaitable<paddock::error_code> lost() const override {
@@ -74,22 +52,36 @@ public:
     }
     asio::awaitable<bool> asked() const override {
         const auto [failed] =
-            co_await held_[0].revoke_requested(asio::as_tuple(asio::use_awaitable));
+            co_await first().revoke_requested(asio::as_tuple(asio::use_awaitable));
         co_return !failed;
     }
     asio::awaitable<void> unlock() override {
         co_await held_.unlock(asio::as_tuple(asio::use_awaitable));
     }
-    const paddock::guard& first() const override { return held_[0]; }
+    const paddock::guard& first() const override { return at(0); }
     std::string tokens() const override {
         std::string lines;
-        for (std::size_t n = 0; n < held_.size() && held_[n].has_token(); ++n)
-            lines += (lines.empty() ? "" : "\n") + to_string(held_[n].fencing_token());
+        for (std::size_t n = 0; n < size() && at(n).has_token(); ++n)
+            lines += (lines.empty() ? "" : "\n") + to_string(at(n).fencing_token());
         return lines;
     }
 
 private:
-    paddock::guard_set held_;
+    static constexpr bool one = std::is_same_v<Guard, paddock::guard>;
+    std::size_t size() const {
+        if constexpr (one)
+            return 1;
+        else
+            return held_.size();
+    }
+    const paddock::guard& at(std::size_t n) const {
+        if constexpr (one)
+            return held_;
+        else
+            return held_[n];
+    }
+
+    Guard held_;
 };
 
 } // namespace cli

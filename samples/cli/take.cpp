@@ -144,7 +144,7 @@ asio::awaitable<std::unique_ptr<holding>> take_on_zookeeper(paddock::client& zk,
         const auto limit = std::max(left, std::chrono::nanoseconds(0));
         auto held = co_await paddock::try_lock_all_for(all, limit, asio::use_awaitable);
         if (!held) co_return nullptr;
-        co_return std::make_unique<several_locks>(std::move(held));
+        co_return std::make_unique<held_by<paddock::guard_set>>(std::move(held));
     }
     const auto how = operations_of(zk, lock);
     if (only_try) co_return hold(co_await how.try_lock());
@@ -193,7 +193,7 @@ std::string lock_choice::name() const {
 
 std::unique_ptr<holding> hold(paddock::guard held) {
     if (!held) return nullptr;
-    return std::make_unique<one_lock>(std::move(held));
+    return std::make_unique<held_by<paddock::guard>>(std::move(held));
 }
 
 void check(const lock_choice& lock, servers& at) {

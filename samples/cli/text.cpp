@@ -39,33 +39,26 @@ bool harmless(char32_t code) {
     return !control && !line_end && !direction;
 }
 
+/// With `instead` for what is no UTF-8, and for characters that are not good.
+template <typename Good>
+std::string cleaned(std::string_view text, std::string_view instead, Good good) {
+    std::string out;
+    while (!text.empty()) {
+        const auto next = character_of(text);
+        const bool keep = next.bytes > 0 && good(next.code);
+        out += keep ? text.substr(0, next.bytes) : instead;
+        text.remove_prefix(std::max<std::size_t>(next.bytes, 1));
+    }
+    return out;
+}
+
 } // namespace
 
 std::string valid_utf8(std::string_view text) {
-    std::string out;
-    while (!text.empty()) {
-        const auto next = character_of(text);
-        if (next.bytes == 0)
-            out += "\xef\xbf\xbd";
-        else
-            out += text.substr(0, next.bytes);
-        text.remove_prefix(next.bytes == 0 ? 1 : next.bytes);
-    }
-    return out;
+    return cleaned(text, "\xef\xbf\xbd", [](char32_t) { return true; });
 }
 
-std::string printable(std::string_view text) {
-    std::string out;
-    while (!text.empty()) {
-        const auto next = character_of(text);
-        if (next.bytes == 0 || !harmless(next.code))
-            out += '?';
-        else
-            out += text.substr(0, next.bytes);
-        text.remove_prefix(next.bytes == 0 ? 1 : next.bytes);
-    }
-    return out;
-}
+std::string printable(std::string_view text) { return cleaned(text, "?", harmless); }
 
 std::size_t width(std::string_view text) {
     std::size_t characters = 0;
