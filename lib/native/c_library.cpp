@@ -13,6 +13,10 @@
 extern "C" [[gnu::weak]] int zoo_create(zhandle_t*, const char*, const char*, int,
                                         const ACL_vector*, int, char*, int);
 
+/// Only this library's own copy of the C client has this function, under this name, and asks
+/// native/c_sockets for its sockets.
+extern "C" [[gnu::weak]] void paddock_c_set_context();
+
 namespace paddock::native {
 
 namespace {
@@ -38,6 +42,11 @@ void require_single_threaded_c_client() {
                     "libzookeeper_mt in ") +
             printable(used.dli_fname != nullptr ? used.dli_fname : "this program") +
             ": link libpaddock.so, or name libzookeeper_st before it, and do not preload it");
+}
+
+bool c_client_can_be_encrypted() noexcept {
+    auto* const only_in_our_copy = &paddock_c_set_context;
+    return only_in_our_copy != nullptr;
 }
 
 } // namespace paddock::native

@@ -7,4 +7,7 @@ namespace paddock::native {
 /// finds gets all calls.
 void require_single_threaded_c_client();
 
+/// Whether the C client gets its sockets from us, so that a relay can encrypt their connections.
+bool c_client_can_be_encrypted() noexcept;
+
 } // namespace paddock::native

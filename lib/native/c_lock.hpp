@@ -1,6 +1,7 @@
 #pragma once
 
 #include "native/c_error_line.hpp"
+#include "native/c_sockets.hpp"
 
 #include <mutex>
 
@@ -11,15 +12,18 @@ namespace paddock::native {
 /// that lock, and no call under it waits for anything.
 inline constinit std::mutex c_client_mutex;
 
-/// Holds that lock, and directs the C client's ERROR lines to `errors` meanwhile.
+/// Holds that lock, and directs the C client's ERROR lines to `errors` meanwhile; its sockets are
+/// those of `sockets`.
 class inside_c {
 public:
-    explicit inside_c(std::mutex& of_all, c_error_line* errors = nullptr)
-        : lock_(of_all), errors_(errors) {}
+    explicit inside_c(std::mutex& of_all, c_error_line* errors = nullptr,
+                      c_sockets* sockets = nullptr)
+        : lock_(of_all), errors_(errors), sockets_(sockets) {}
 
 private:
     std::lock_guard<std::mutex> lock_;
     c_error_line::scope errors_;
+    c_sockets::scope sockets_;
 };
 
 /// Releases the lock while the C client calls us: our callback may take other locks, and makes
@@ -33,6 +37,7 @@ public:
 
 private:
     c_error_line::scope errors_{nullptr};
+    c_sockets::scope sockets_{nullptr};
 };
 
 } // namespace paddock::native
