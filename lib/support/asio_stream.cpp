@@ -122,6 +122,9 @@ public:
     void connect(const std::string& address, std::uint16_t port, done connected) override {
         if (core_->usable()) core_->connect(address, port, std::move(connected));
     }
+    int descriptor() noexcept override {
+        return core_->usable() && core_->socket.is_open() ? core_->socket.native_handle() : -1;
+    }
     void read_some(received call) override {
         if (core_->usable()) core_->read(std::move(call));
     }

@@ -37,6 +37,8 @@ class tcp_stream : public stream {
 public:
     /// `address` is numeric. There is no time limit but the system's.
     virtual void connect(const std::string& address, std::uint16_t port, done connected) = 0;
+    /// The file descriptor, for those who wait without an event loop; -1 if there is none.
+    virtual int descriptor() noexcept { return -1; }
 };
 
 } // namespace paddock
