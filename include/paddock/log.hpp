@@ -22,10 +22,10 @@ enum class log_level {
 /// `c_client`, `slow_ensemble`, `session_expired`, `lock_lost`, `new_server`, `over_budget`. What a
 /// person has to do: restore a name or correct the server list (`unresolved_name`), raise a limit
 /// (`no_descriptor`), give rights (`not_permitted`), delete a node or key (`leftover_node`,
-/// `foreign_key`), create or correct the root (`no_root`), configure a Redis server
-/// (`unsuitable_server`), find out what else was lost (`data_lost`), move to another path
-/// (`sequence_exhausted`), or mend the program (`self_wait`, `work_failed`, `loop_stalled`,
-/// `two_kinds_of_lock`, `observer_failed`).
+/// `foreign_key`), create or correct the root (`no_root`), configure a Redis server or the
+/// certificates of TLS (`unsuitable_server`), find out what else was lost (`data_lost`), move to
+/// another path (`sequence_exhausted`), or mend the program (`self_wait`, `work_failed`,
+/// `loop_stalled`, `two_kinds_of_lock`, `observer_failed`).
 enum class log_code : int {
     unresolved_name = 1,    ///< warning: a server's name cannot be resolved
     unreachable = 2,        ///< warning: no server answers, or each refuses the session
@@ -46,7 +46,7 @@ enum class log_code : int {
     leftover_node = 17,     ///< error: a caller waits behind a node that nobody will delete
     two_kinds_of_lock = 18, ///< error: other programs use another kind of lock at the same path
     session_timeout = 19,   ///< info: the servers granted another session timeout
-    unsuitable_server = 20, ///< error: a Redis server cannot be used for locks
+    unsuitable_server = 20, ///< error: a server cannot be used: of Redis, or what TLS says of it
     no_root = 21,           ///< error: the client's root does not exist
     new_server = 22,        ///< warning: a new Redis server grants no lock yet
     data_lost = 23,         ///< error: the session has ended because its servers lost their data

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <paddock/log.hpp>
+#include <paddock/tls.hpp>
 #include <paddock/znode.hpp>
 
 #include <chrono>
@@ -100,6 +101,12 @@ struct client_options {
     /// when they are empty.
     bool create_root = false;
     std::vector<digest_credentials> auth{};
+    /// How the connections to the servers are encrypted, and whom they trust; without it they are
+    /// plain. All ports in the server list must then be ones for TLS (`secureClientPort`), and a
+    /// certificate must have the name, or the address, that stands in the list. Needs a shared
+    /// library that was built where libzookeeper_st.a was: the constructor of another one refuses
+    /// it.
+    paddock::tls tls{};
     client_budgets budgets{};
     /// Bytes of one request at most, with everything that the protocol adds to path and data: the
     /// servers' `jute.maxbuffer` less a margin. A server that receives more closes the connection

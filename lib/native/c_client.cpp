@@ -81,8 +81,11 @@ interest_result c_client::end_session() noexcept {
     if (handle_ == nullptr) return drain_closing_socket();
     if (owner_.is_this_process() && is_connected() && socket_is_ours()) {
         flush();
-        if (!all_written()) return {.connection = socket_, .events = event::writable};
+        const bool written = all_written();
+        flush_relay();
+        if (!written) return {.connection = socket_, .events = event::writable};
         if (is_connected()) send_close_session();
+        flush_relay();
     }
     free_handle();
     return drain_closing_socket();
@@ -146,16 +149,22 @@ void c_client::close() noexcept {
     }
     if (handle_ != nullptr) free_handle();
     if (closing_socket_ >= 0) ::close(std::exchange(closing_socket_, -1));
+    relay_.reset();
+    relay_connects_ = false;
 }
 
-/// A healthy server closes the connection a few milliseconds after the CloseSession.
+/// A healthy server closes the connection a few milliseconds after the CloseSession. A relay does
+/// not pass that on without an event loop.
 void c_client::wait_for_server_close() noexcept {
     using clock = std::chrono::steady_clock;
     const auto end = close_sent_at_ + max_close_wait;
+    const bool relayed = relay_ && relay_->network_descriptor() >= 0;
     for (auto now = clock::now(); closing_socket_ >= 0 && now < end; now = clock::now()) {
         const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - now);
         pollfd socket{closing_socket_, POLLIN, 0};
+        if (relayed) socket = {relay_->network_descriptor(), POLLRDHUP, 0};
         ::poll(&socket, 1, static_cast<int>(left.count()));
+        if (relayed && socket.revents != 0) return;
         drain_closing_socket();
     }
 }
@@ -168,10 +177,11 @@ interest_result c_client::interest() {
     timeval timeout{};
     const bool was_connected = is_connected();
     {
-        const inside_c lock(c_client_mutex, &errors_);
+        const inside_c lock(c_client_mutex, &errors_, encryption_ ? &sockets_ : nullptr);
         wanted.rc = zookeeper_interest(handle_, &number, &events, &timeout);
     }
     report_errors();
+    begin_relay();
     // After an error the number is that of a closed socket, and the timeout is not set.
     const descriptor before = std::exchange(socket_, {});
     if (wanted.rc != ZOK) return wanted;
@@ -187,11 +197,13 @@ interest_result c_client::interest() {
     wanted.connection = socket_;
     wanted.events = ((events & ZOOKEEPER_READ) != 0 ? event::readable : 0U) |
                     ((events & ZOOKEEPER_WRITE) != 0 ? event::writable : 0U);
+    if (relay_connects_) wanted.events = event::readable;
     return wanted;
 }
 
 int c_client::process(unsigned events) {
     if (handle_ == nullptr) return code::invalid_state;
+    if (relay_connects_ && !is_connected_by_relay()) return code::ok;
     const int ready = ((events & event::readable) != 0 ? ZOOKEEPER_READ : 0) |
                       ((events & event::writable) != 0 ? ZOOKEEPER_WRITE : 0);
     int rc = code::ok;
@@ -206,17 +218,19 @@ int c_client::process(unsigned events) {
 /// Does not report errors of a connection that break_connection() has broken.
 void c_client::report_errors() {
     const auto line = errors_.take();
-    if (!line.empty() && !broken_by_us_) observer_->on_error_line(line);
+    if (line.empty() || report_relay() || broken_by_us_) return;
+    observer_->on_error_line(line);
 }
 
 /// The C client sends every request at once, as two packets (length and body), each of which wakes
 /// the server. Only interest() opens a socket, so while the handle is connected socket_ is its own.
 void c_client::cork() noexcept {
-    if (corked_ || !socket_.valid() || !is_connected()) return;
+    if (corked_ || relay_ || !socket_.valid() || !is_connected()) return;
     corked_ = set_cork(socket_.number, true);
 }
 
 void c_client::flush() noexcept {
+    if (relay_) return flush_relay();
     if (!std::exchange(corked_, false) || !socket_.valid()) return;
     if (is_connected()) set_cork(socket_.number, false);
 }

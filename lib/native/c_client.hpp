@@ -1,12 +1,18 @@
 #pragma once
 
 #include "native/c_error_line.hpp"
+#include "native/c_sockets.hpp"
 #include "native/calls.hpp"
+#include "native/relay.hpp"
 #include "support/fork.hpp"
 
 #include <zookeeper/zookeeper.h>
 
 #include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
 
 namespace paddock::native {
 
@@ -15,6 +21,7 @@ class c_client final : public calls {
 public:
     ~c_client() override { close(); }
 
+    void encrypt(encryption how) override { encryption_.emplace(std::move(how)); }
     bool open(const std::string& servers, std::chrono::milliseconds session_timeout,
               observer& events) override;
     interest_result end_session() noexcept override;
@@ -64,6 +71,12 @@ private:
     void wait_for_server_close() noexcept;
     void report_errors();
 
+    // Encrypted connections (c_relay.cpp).
+    void begin_relay();
+    bool is_connected_by_relay();
+    void flush_relay() noexcept;
+    bool report_relay();
+
     zhandle_t* handle_ = nullptr;
     observer* observer_ = nullptr;
     descriptor socket_; ///< from the last interest(); the C client may have closed it since
@@ -73,6 +86,11 @@ private:
     process_stamp owner_;
     bool broken_by_us_ = false; ///< break_connection() has shut the present socket down
     c_error_line errors_;
+
+    std::optional<encryption> encryption_;
+    c_sockets sockets_;
+    std::unique_ptr<relay> relay_; ///< of the present connection, or the last one
+    bool relay_connects_ = false;  ///< the C client waits for it
 };
 
 } // namespace paddock::native

@@ -2,10 +2,13 @@
 
 #include "support/environment.hpp"
 
+#include <paddock/log.hpp>
+#include <paddock/tls.hpp>
 #include <paddock/znode.hpp>
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -91,6 +94,8 @@ public:
     virtual void on_watch(watch_type type, std::string_view path) noexcept = 0;
     /// The C client has logged an ERROR line that break_connection() did not cause.
     virtual void on_error_line(std::string_view /*line*/) noexcept {}
+    /// Likewise, of an encrypted connection: what has happened, in words.
+    virtual void on_tls_trouble(log_code /*code*/, std::string_view /*what*/) noexcept {}
 
 protected:
     ~observer() = default;
@@ -104,6 +109,14 @@ struct interest_result {
     std::chrono::milliseconds timeout{0};
 };
 
+/// How connections are encrypted.
+struct encryption {
+    environment& env; ///< has the network
+    tls how;
+    /// The name or address that stands in the server list for this server, `ip:port`.
+    std::function<std::string(const std::string& endpoint)> host_of;
+};
+
 /// The calls of the ZooKeeper C client that paddock uses, for one handle: one of the two interfaces
 /// that a simulation replaces (the other is paddock::environment). Every request either returns ok
 /// and takes the completion over, or returns an error and destroys the completion uncalled.
@@ -114,6 +127,8 @@ public:
 
     virtual ~calls() = default;
 
+    /// All connections shall be encrypted; before open().
+    virtual void encrypt(encryption how) = 0;
     /// Creates the handle. `servers` is a list of numeric addresses, `ip:port,…`.
     virtual bool open(const std::string& servers, std::chrono::milliseconds session_timeout,
                       observer& events) = 0;

@@ -37,7 +37,10 @@ pump::pump(environment& env, std::unique_ptr<calls> table, pump_options options,
     , servers_(env, options_.servers)
     , lookup_timer_(env.make_timer())
     , timer_(env.make_timer())
-    , session_timeout_(options_.session_timeout) {}
+    , session_timeout_(options_.session_timeout) {
+    if (options_.tls)
+        calls_->encrypt({env_, options_.tls, [this](auto& endpoint) { return hosts_[endpoint]; }});
+}
 
 std::string pump::server() const { return joined(std::array{attempts_.server()}); }
 
@@ -61,6 +64,8 @@ void pump::look_up() {
 void pump::servers_looked_up(const server_endpoints& known) {
     if (stopped()) return;
     const turn_scope scope(*this);
+    for (const auto& endpoint : known.found)
+        hosts_[endpoint] = servers_.host_of(endpoint);
     if (!known.found.empty() && open_)
         update_servers(known.found);
     else if (!known.found.empty())
@@ -142,6 +147,9 @@ void pump::apply_new_servers() {
         known_ = endpoints;
     else
         known_.clear(); // the next look-up sets the list again
+    std::erase_if(hosts_, [&](const auto& each) {
+        return !std::binary_search(endpoints.begin(), endpoints.end(), each.first);
+    });
     attempts_.use_list(known_.size(), known_.size() | 1U);
 }
 
@@ -157,13 +165,17 @@ std::string pump::fault(const failed_pass& pass) const {
     const auto heard = pass.refused.size() + pass.mute.size();
     if (heard == 0)
         return "no server of " + joined(known_) +
-               " answers: check the server list and that the ensemble runs; still trying";
+               (options_.tls ? " answers over TLS: check the server list, the certificates, and "
+                             : " answers: check the server list and ") +
+               "that the ensemble runs; still trying";
     std::string text;
     if (!pass.refused.empty())
         text = joined(pass.refused) +
                " refused the session, and closed the connection: no quorum of the ensemble runs, "
-               "there are too many connections from this address (maxClientCnxns), the port "
-               "expects TLS, or no ZooKeeper server is there (`echo srvr | nc HOST PORT` from "
+               "there are too many connections from this address (maxClientCnxns), " +
+               (options_.tls ? "the server does not accept the client's certificate, "
+                             : "the port expects TLS, ") +
+               "or no ZooKeeper server is there (`echo srvr | nc HOST PORT` from "
                "another host says whether it serves, and nothing in the last two cases)" +
                (session_id_ != 0 ? ", or the servers' data is older than what this client has seen "
                                    "(lost, or restored from a backup)"
@@ -248,6 +260,10 @@ void pump::report_down() noexcept {
 void pump::on_error_line(std::string_view line) noexcept {
     if (stopped()) return;
     user_.on_trouble(log_code::c_client, explained(line, has_session_));
+}
+
+void pump::on_tls_trouble(log_code code, std::string_view what) noexcept {
+    if (!stopped()) user_.on_trouble(code, what);
 }
 
 void pump::on_watch(watch_type type, std::string_view path) noexcept {

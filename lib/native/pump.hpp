@@ -8,11 +8,13 @@
 #include "support/log.hpp"
 
 #include <paddock/error.hpp>
+#include <paddock/tls.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,6 +33,7 @@ struct pump_options {
     std::vector<server_address> servers;
     std::chrono::milliseconds session_timeout{10'000};
     std::vector<auth_info> auth;
+    paddock::tls tls{};
 };
 
 /// Receives the events of a pump, on the strand and within the pump's turn. It may make requests
@@ -136,6 +139,7 @@ private:
     void on_session_event(int new_state) noexcept override;
     void on_watch(watch_type type, std::string_view path) noexcept override;
     void on_error_line(std::string_view line) noexcept override;
+    void on_tls_trouble(log_code code, std::string_view what) noexcept override;
 
     // Servers and session (pump.cpp).
     void look_up();
@@ -181,6 +185,7 @@ private:
 
     server_list servers_;
     std::vector<std::string> known_;                    ///< the C client's server list
+    std::map<std::string, std::string> hosts_;          ///< of those, in the user's list
     std::optional<std::vector<std::string>> new_known_; ///< the next server list, sorted
     connection_attempts attempts_;
     bool leaves_unlisted_ = false;        ///< a connected server, too, that has left the list

@@ -46,6 +46,13 @@ bool server_list::has_names() const noexcept {
                        [](const auto& one) { return !one.named.literal; });
 }
 
+std::string server_list::host_of(const std::string& endpoint) const {
+    for (const server& one : servers_)
+        if (std::find(one.endpoints.begin(), one.endpoints.end(), endpoint) != one.endpoints.end())
+            return one.named.host;
+    return {};
+}
+
 void server_list::look_up(endpoints_handler handler) {
     handler_ = std::make_shared<endpoints_handler>(std::move(handler));
     unresolved_.clear();

@@ -39,6 +39,8 @@ public:
     void replace(std::vector<server_address> servers);
 
     bool has_names() const noexcept;
+    /// The host from which this `ip:port` is known, the first in the list; empty if there is none.
+    std::string host_of(const std::string& endpoint) const;
     bool in_progress() const noexcept { return in_progress_; }
 
     /// Begins a round: looks every name up, in random order, so that the clients of a fleet do not

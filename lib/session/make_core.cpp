@@ -1,6 +1,7 @@
 #include "session/make_core.hpp"
 
 #include "client/shutdown_service.hpp"
+#include "native/c_library.hpp"
 #include "rules/lease_clock.hpp"
 #include "rules/paths.hpp"
 #include "rules/servers.hpp"
@@ -79,6 +80,9 @@ void check(const client_options& options) {
         throw bad_argument("budgets.requests_in_flight", "allows no request");
     if (b.request_bytes_in_flight == 0)
         throw bad_argument("budgets.request_bytes_in_flight", "allows no request");
+    if (options.tls && !native::c_client_can_be_encrypted())
+        throw bad_argument("client_options::tls",
+                           "needs a shared library that has a copy of libzookeeper_st.a inside");
     for (const auto& credentials : options.auth) {
         if (credentials.user.empty() || credentials.user.find(':') != std::string::npos)
             throw bad_argument("auth", "has a user that is empty or contains ':'");

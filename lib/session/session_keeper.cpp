@@ -33,8 +33,10 @@ void session_keeper::open_session() {
 }
 
 native::pump_options session_keeper::pump_options() const {
-    native::pump_options how{
-        .servers = servers_, .session_timeout = options().session_timeout, .auth = {}};
+    native::pump_options how{.servers = servers_,
+                             .session_timeout = options().session_timeout,
+                             .auth = {},
+                             .tls = options().tls};
     for (const auto& credentials : options().auth)
         how.auth.push_back({"digest", credentials.user + ':' + credentials.password});
     return how;

@@ -1,4 +1,3 @@
-#include "support/argument.hpp"
 #include "systems/systems.hpp"
 
 #include <paddock/client.hpp>
@@ -17,11 +16,10 @@ struct in_zookeeper_file {};
 open_system zookeeper_system() {
     return [](asio::any_io_executor executor, std::string_view url,
               const any_client_options& options) {
-        if (options.tls)
-            throw bad_argument("any_client_options::tls", "is not supported for ZooKeeper");
         client_options how;
         if (options.timeout.count() > 0) how.session_timeout = options.timeout;
         how.create_root = options.create_root;
+        how.tls = options.tls;
         how.log = options.log;
         how.observer = options.observer;
         return std::make_shared<client_system<in_zookeeper_file, client, mutex, lock_family>>(

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ public:
     explicit c_client(std::shared_ptr<host> in) : here_(std::move(in)) {}
     ~c_client() override { close(); }
 
+    void encrypt(native::encryption) override {
+        throw std::logic_error("this network knows no encryption");
+    }
     bool open(const std::string& servers, std::chrono::milliseconds session_timeout,
               native::observer& events) override;
     native::interest_result end_session() noexcept override;

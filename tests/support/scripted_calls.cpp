@@ -114,6 +114,7 @@ public:
     explicit scripted_calls(std::shared_ptr<script> of) : s_(std::move(of)) {}
     ~scripted_calls() override { close(); }
 
+    void encrypt(native::encryption how) override { s_->encryption.emplace(std::move(how)); }
     bool open(const std::string& servers, std::chrono::milliseconds session_timeout,
               native::observer& events) override {
         ++s_->opened;

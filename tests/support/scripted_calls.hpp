@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,9 +54,10 @@ struct script {
 
     int opened = 0, closed = 0, asked_to_end = 0, interests = 0, processed = 0, broken = 0,
         executed = 0;
-    std::vector<unsigned> events;               ///< of each process()
-    std::vector<std::string> servers;           ///< of open() and set_servers()
-    std::vector<std::string> credentials;       ///< of add_auth()
+    std::vector<unsigned> events;         ///< of each process()
+    std::vector<std::string> servers;     ///< of open() and set_servers()
+    std::vector<std::string> credentials; ///< of add_auth()
+    std::optional<native::encryption> encryption;
     std::deque<native::calls::done> requests;   ///< that are open
     std::deque<native::calls::done> heartbeats; ///< likewise, of those that are answered at once
     int beats = 0;                              ///< how many of those there were

@@ -24,6 +24,22 @@ native::server_address named(const std::string& host) { return {host, 1, false};
 
 } // namespace
 
+TEST_CASE("an address belongs to the first name in the list that has it") {
+    fake_environment env;
+    env.names = {{"one", {"10.0.0.1", "10.0.0.2"}}, {"two", {"10.0.0.2", "10.0.0.3"}}};
+    native::server_list list(env, {{"two", 1}, {"one", 1}, {"10.0.0.4", 1, true}, {"one", 2}});
+    CHECK(list.host_of("10.0.0.1:1").empty());
+    list.look_up([](const auto&) {});
+    env.run();
+    CHECK(list.host_of("10.0.0.1:1") == "one");
+    CHECK(list.host_of("10.0.0.2:1") == "two");
+    CHECK(list.host_of("10.0.0.2:2") == "one");
+    CHECK(list.host_of("10.0.0.4:1") == "10.0.0.4");
+    CHECK(list.host_of("10.0.0.4:2").empty());
+    list.replace({{"one", 1}});
+    CHECK(list.host_of("10.0.0.2:1") == "one");
+}
+
 TEST_CASE("the C client's list is odd, complete and in any order") {
     fake_environment env;
     for (std::size_t n = 1; n <= 6; ++n) {
