@@ -63,15 +63,17 @@ std::string duration_text(system_clock::duration time) {
 
 class examination {
 public:
-    examination(const server_options& how, endpoint at, std::string name, std::string root,
-                diagnosis& out)
+    examination(const server_options& how, endpoint at, const std::string& host, std::string name,
+                std::string root, diagnosis& out)
         : how_(how), at_(at), root_(std::move(root)), out_(out) {
         facts_.name = std::move(name);
         how_.quiet = true;
+        if (wants_tls(how) && how_.tls_name.empty()) how_.tls_name = host;
     }
 
     asio::awaitable<server_facts> run() {
-        const auto srvr = co_await ask_word(at_, "srvr");
+        std::string srvr;
+        if (!wants_tls(how_)) srvr = co_await ask_word(at_, "srvr");
         facts_.version = value_of(srvr, "Zookeeper version: ");
         facts_.version = facts_.version.substr(0, facts_.version.find('-'));
         facts_.mode = value_of(srvr, "Mode: ");
@@ -143,7 +145,9 @@ private:
         if (!root_.empty()) say(health::ok, "root", "the root " + root_ + " exists");
         if (facts_.mode.empty())
             say(health::ok, "srvr",
-                "its role and version are unknown: srvr is not in 4lw.commands.whitelist");
+                wants_tls(how_)
+                    ? "its role and version are unknown: srvr is not asked over TLS"
+                    : "its role and version are unknown: srvr is not in 4lw.commands.whitelist");
     }
 
     void say_timeout(milliseconds granted) {
@@ -251,6 +255,7 @@ private:
     }
 
     asio::awaitable<void> say_tick() {
+        if (wants_tls(how_)) co_return;
         const auto conf = co_await ask_word(at_, "conf");
         const auto tick = value_of(conf, "tickTime=");
         if (!tick.empty())
@@ -342,7 +347,7 @@ asio::awaitable<void> examine_zookeeper(const server_options& how, diagnosis& ou
             const bool one = found.size() == 1;
             ++addresses;
             const auto name = one ? server.name() : server.host + '=' + text_of_endpoint(at);
-            examination examined(how, at, name, root, out);
+            examination examined(how, at, server.host, name, root, out);
             auto facts = co_await examined.run();
             if (facts.reached) all.push_back(std::move(facts));
         }

@@ -36,6 +36,10 @@ std::vector<paddock::digest_credentials> read_credentials(const std::string& fil
     return all;
 }
 
+paddock::tls tls_of(const server_options& how) {
+    return wants_tls(how) ? paddock::tls(how.tls_files, how.tls_name) : paddock::tls();
+}
+
 /// As the user info of a URL has it.
 std::string percent_encoded(std::string_view text) {
     static constexpr std::string_view digits = "0123456789ABCDEF";
@@ -50,6 +54,10 @@ std::string percent_encoded(std::string_view text) {
 /// The library's texts name its options; here they have other names.
 std::string in_words_of_the_shell(std::string text) {
     static const std::vector<std::pair<std::string, std::string>> names{
+        {"tls_files::certificate", "--tls-cert"},
+        {"tls_files::", "--tls-"},
+        {"client_options::tls has", "--tls-ca and its like have"},
+        {"client_options::tls", "--tls-ca"},
         {"redis::client_options::", ""},
         {"client_options::", ""},
         {"trust_new_servers", "--new-servers"},
@@ -92,6 +100,12 @@ void explain(const paddock::system_error& error) {
     throw failure(text);
 }
 
+bool wants_tls(const server_options& how) {
+    const auto& files = how.tls_files;
+    return !files.ca.empty() || !files.certificate.empty() || !files.key.empty() ||
+           !how.tls_name.empty();
+}
+
 servers::servers(asio::any_io_executor executor, const server_options& how) : how_(how) {
     if (how.servers.empty())
         throw usage_error("no servers are named: give --servers, or set PADDOCK_SERVERS");
@@ -106,21 +120,25 @@ servers::servers(asio::any_io_executor executor, const server_options& how) : ho
             options.create_root = how.create_root;
             options.lease.min_validity = how.session_timeout * 9 / 20; // more than the margin
             options.auth = credentials;
+            options.tls = tls_of(how);
+            encrypted_ = static_cast<bool>(options.tls);
             options.log = log_of(how);
             zk_.emplace(std::move(executor), rest, std::move(options));
             return;
         }
 #if PADDOCK_HAS_REDIS
-        if (scheme == "redis") {
+        if (scheme == "redis" || scheme == "rediss") {
             paddock::redis::client_options options;
             options.ttl = how.session_timeout;
             options.max_ttl = std::max(options.max_ttl, options.ttl);
             options.trust_new_servers = how.new_servers;
             options.min_validity = how.session_timeout * 9 / 20;
+            options.tls = tls_of(how);
+            encrypted_ = how.servers.find("rediss://") != std::string::npos;
             options.log = log_of(how);
             redis_url_ = how.servers;
             if (!credentials.empty())
-                redis_url_ = "redis://" + percent_encoded(credentials[0].user) + ':' +
+                redis_url_ = scheme + "://" + percent_encoded(credentials[0].user) + ':' +
                              percent_encoded(credentials[0].password) + '@' + rest;
             redis_.emplace(std::move(executor), redis_url_, std::move(options));
             return;
@@ -129,7 +147,8 @@ servers::servers(asio::any_io_executor executor, const server_options& how) : ho
     } catch (const paddock::system_error& refused) {
         explain(refused);
     }
-    throw usage_error("--servers: " + scheme + ":// is not known; there are zk:// and redis://");
+    throw usage_error("--servers: " + scheme +
+                      ":// is not known; there are zk://, redis:// and rediss://");
 }
 
 asio::awaitable<void> servers::connect(std::chrono::nanoseconds limit) {

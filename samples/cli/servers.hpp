@@ -3,6 +3,7 @@
 
 #include <paddock/client.hpp>
 #include <paddock/error.hpp>
+#include <paddock/tls.hpp>
 #if PADDOCK_HAS_REDIS
 #include <paddock/redis/client.hpp>
 #endif
@@ -33,14 +34,19 @@ struct failure : std::runtime_error {
 [[noreturn]] void explain(const paddock::system_error& error);
 
 struct server_options {
-    std::string servers{};   ///< zk://…, redis://…, or host:port,… of ZooKeeper
+    std::string servers{};   ///< zk://…, redis://…, rediss://…, or host:port,… of ZooKeeper
     std::string auth_file{}; ///< user:password, a line each
+    paddock::tls_files tls_files{};
+    std::string tls_name{}; ///< in the servers' certificates, instead of their hosts
     std::chrono::milliseconds session_timeout{10'000};
     std::chrono::milliseconds connect_timeout{15'000};
     bool create_root = false;
     bool new_servers = false; ///< redis::client_options::trust_new_servers
     bool quiet = false;       ///< without the client's log
 };
+
+/// Whether one of the options for TLS is given.
+bool wants_tls(const server_options& how);
 
 class servers {
 public:
@@ -63,10 +69,12 @@ public:
     /// Until when a lock stays when its holder has died: the session timeout that the ensemble has
     /// granted, or the time to live.
     std::chrono::milliseconds session_timeout() const;
+    bool encrypted() const { return encrypted_; }
     const server_options& options() const { return how_; }
 
 private:
     server_options how_;
+    bool encrypted_ = false;
     std::optional<paddock::client> zk_{};
 #if PADDOCK_HAS_REDIS
     std::optional<paddock::redis::client> redis_{};

@@ -35,13 +35,27 @@ CLI::Option* add_time(CLI::App& app, const std::string& name, milliseconds& into
 void add_servers(CLI::App& app, server_options& into) {
     const auto group = "Servers";
     app.add_option("--servers", into.servers,
-                   "zk://host:port,…[/root], redis://host:port,…, or host:port,… of ZooKeeper.")
+                   "zk://host:port,…[/root], redis://host:port,…, rediss://host:port,… (with TLS), "
+                   "or host:port,… of ZooKeeper.")
         ->envname("PADDOCK_SERVERS")
         ->type_name("URL")
         ->group(group);
     app.add_option("--auth-file", into.auth_file,
                    "a file with lines user:password; the servers get them")
         ->type_name("FILE")
+        ->group(group);
+    const auto file = [&](const std::string& name, std::string& path, const std::string& text) {
+        app.add_option(name, path, text)->type_name("FILE")->group(group);
+    };
+    file("--tls-ca", into.tls_files.ca,
+         "TLS: the authorities that may vouch for the servers (those of the system)");
+    file("--tls-cert", into.tls_files.certificate, "TLS: the certificate that the servers get");
+    file("--tls-key", into.tls_files.key, "TLS: its key, if that is not in the same file");
+    app.add_option(
+           "--tls-name", into.tls_name,
+           "TLS: the name in the servers' certificates (their host). With one of these four "
+           "options connections to ZooKeeper are encrypted")
+        ->type_name("NAME")
         ->group(group);
     add_time(app, "--session-timeout", into.session_timeout,
              "how long a lock stays when its holder has died (10s)")

@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 
-from scene import checks_of, end, eventually, last_tick, run_checks, same
+from scene import Authority, TlsProxy, checks_of, end, eventually, last_tick, run_checks, same
 
 SHORT = ["--session-timeout", "2s"]
 NEW = ["--new-servers"]
@@ -87,6 +87,34 @@ def credentials_come_from_a_file(s):
     refused = s.run("lock", s.path(), *NEW, "--connect-timeout", "2s", "--", "true")
     same(refused.returncode, 125)
     configure("requirepass", "", password=("--no-auth-warning", "-a", "se cret/@1"))
+
+
+def connections_are_encrypted(s):
+    authority = Authority(s.folder)
+    proxy = TlsProxy(s.server.address, authority.issue("server"), wants=authority.ca)
+    port = proxy.address.split(":")[1]
+    certificate, key = authority.issue("client")
+    ours = ["--tls-cert", certificate, "--tls-key", key]
+
+    def locks(scheme, host, *words):
+        return s.run("lock", s.path(), *NEW, "--connect-timeout", "3s", *words, "--", "true",
+                     servers=f"{scheme}://{host}:{port}")
+
+    same(locks("rediss", "localhost", "--tls-ca", authority.ca, *ours).returncode, 0)
+    same(locks("rediss", "127.0.0.1", "--tls-ca", authority.ca, *ours).returncode, 0)
+    for words, why in ((["--tls-ca", authority.ca], "certificate of the client"),
+                       ([*ours], "self-signed certificate"),
+                       (["--tls-ca", authority.ca, *ours, "--tls-name", "other"], "hostname mismatch")):
+        refused = locks("rediss", "localhost", *words)
+        same((refused.returncode, why in refused.err or "the client's certificate" in refused.err), (125, True))
+    useless = locks("redis", "localhost", "--tls-ca", authority.ca)
+    same((useless.returncode, useless.err),
+         (2, "paddock: --tls-ca and its like have no use: no server has rediss://\n"))
+    missing = locks("rediss", "localhost", "--tls-cert", "/nowhere.pem")
+    same((missing.returncode, missing.err.startswith("paddock: --tls-cert '/nowhere.pem' cannot be used: ")), (2, True))
+    looked = s.run("doctor", "--tls-ca", authority.ca, *ours, servers=f"rediss://localhost:{port}")
+    assert "a client can use them for locks" in looked.out, looked.out + looked.err
+    proxy.close()
 
 
 run_checks(checks_of(globals()), kind="redis",

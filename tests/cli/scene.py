@@ -8,6 +8,7 @@ import pty
 import select
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -91,6 +92,58 @@ class Proxy:
 
     def close(self):
         self.listener.close()
+
+
+class TlsProxy(Proxy):
+    """The same server, over TLS."""
+
+    def __init__(self, address, pair, wants=None):
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.load_cert_chain(*pair)
+        if wants:
+            self.context.verify_mode = ssl.CERT_REQUIRED
+            self.context.load_verify_locations(wants)
+        super().__init__(address)
+
+    def accept(self):
+        with contextlib.suppress(OSError):
+            while True:
+                client, _ = self.listener.accept()
+                threading.Thread(target=self.serve, args=(client,), daemon=True).start()
+
+    def serve(self, client):
+        # One thread for both directions: OpenSSL allows no more.
+        with contextlib.suppress(OSError), socket.create_connection(self.target) as server, \
+                self.context.wrap_socket(client, server_side=True) as client:
+            while True:
+                ready = [client] if client.pending() else select.select([client, server], [], [])[0]
+                for one in ready:
+                    data = one.recv(65536)
+                    if not data:
+                        return
+                    (server if one is client else client).sendall(data)
+
+
+class Authority:
+    """Issues certificates of localhost."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        self.ca, self.key = self.new("ca", "-x509", "-subj", "/CN=tests")
+
+    def new(self, name, *words):
+        paths = [self.folder / f"{name}.{kind}" for kind in ("pem", "key")]
+        subprocess.run(["openssl", "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                        "-out", paths[0], "-keyout", paths[1], *words], check=True, capture_output=True)
+        return paths
+
+    def issue(self, name):
+        """The files of a certificate, and of its key."""
+        request, key = self.new(name, "-subj", f"/CN={name}", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1")
+        certificate = self.folder / f"{name}.crt"
+        subprocess.run(["openssl", "x509", "-req", "-in", request, "-CA", self.ca, "-CAkey", self.key, "-copy_extensions",
+                        "copy", "-out", certificate], check=True, capture_output=True)
+        return certificate, key
 
 
 class Terminal:
