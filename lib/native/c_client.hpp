@@ -33,6 +33,7 @@ public:
     void break_connection() noexcept override;
 
     int state() const noexcept override;
+    int phase() const noexcept override;
     std::int64_t session_id() const noexcept override;
     std::chrono::milliseconds session_timeout() const noexcept override;
     std::string server() const override;

@@ -42,6 +42,11 @@ void c_client::begin_relay() {
         });
 }
 
+int c_client::phase() const noexcept {
+    const bool secures = relay_connects_ && relay_->has_connected();
+    return secures ? state::securing : state();
+}
+
 /// False: not yet. The C client learns in process(), by its socket, if the connection has failed.
 bool c_client::is_connected_by_relay() {
     const auto at = relay_->at();

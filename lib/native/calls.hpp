@@ -29,7 +29,7 @@ inline constexpr int closing = -116;
 inline constexpr int nothing = -117;
 } // namespace code
 
-/// States of a C client handle, numbered as in zookeeper.h.
+/// States of a C client handle, numbered as in zookeeper.h; `securing` is one of phase() only.
 namespace state {
 inline constexpr int not_connected =
     999; ///< before the first connection, or after a connection closed without an event
@@ -37,6 +37,7 @@ inline constexpr int idle = 0; ///< between two attempts
 inline constexpr int connecting = 1;
 inline constexpr int associating = 2;
 inline constexpr int connected = 3;
+inline constexpr int securing = 7; ///< TLS's handshake, before that of the session
 inline constexpr int expired = -112;
 inline constexpr int auth_failed = -113;
 } // namespace state
@@ -153,6 +154,8 @@ public:
     virtual void break_connection() noexcept = 0;
 
     virtual int state() const noexcept = 0;
+    /// How far an attempt to connect is; while it is `securing` the state is `connecting`.
+    virtual int phase() const noexcept { return state(); }
     virtual std::int64_t session_id() const noexcept = 0;
     virtual std::chrono::milliseconds session_timeout() const noexcept = 0; ///< as negotiated
     /// The server of the present attempt or connection, `ip:port`.

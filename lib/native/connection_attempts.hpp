@@ -38,7 +38,7 @@ struct failed_pass {
 class connection_attempts {
 public:
     static constexpr std::chrono::seconds longest_connect{4};    ///< three SYNs: at 0, 1, 3 s
-    static constexpr std::chrono::seconds longest_handshake{30}; ///< by an overloaded server
+    static constexpr std::chrono::seconds longest_handshake{30}; ///< each, by an overloaded server
 
     /// The C client got a list of `entries` entries with this many different servers.
     void use_list(std::size_t servers, std::size_t entries) noexcept {
@@ -60,9 +60,10 @@ public:
         phase_since_ = now;
     }
 
-    /// The C client's state: TCP connect and handshake have a limit each.
+    /// calls::phase(): TCP connect and each handshake have a limit.
     void observe(int at, boot_clock::time_point now) noexcept {
-        const bool phase = at == state::connecting || at == state::associating;
+        const bool phase =
+            at == state::connecting || at == state::securing || at == state::associating;
         if (!phase || at == phase_) return;
         phase_ = at;
         phase_since_ = now;
@@ -83,8 +84,9 @@ public:
     /// The attempt has failed. Returns what the pass over all servers has shown, if it was its
     /// last.
     std::optional<failed_pass> fail() {
-        const bool accepted = phase_ == state::associating;
         const bool silent = given_up_;
+        // Whoever refuses TLS's handshake may still serve the session.
+        const bool accepted = phase_ == state::associating || (silent && phase_ == state::securing);
         end();
         if (new_list_expected_) return std::nullopt;
         if (accepted) shown_.add(server_, silent);
@@ -102,7 +104,8 @@ public:
     /// When to give up, if the C client does not do so earlier.
     std::optional<boot_clock::time_point> deadline() const noexcept {
         if (!in_progress_) return std::nullopt;
-        const auto longest = phase_ == state::associating ? longest_handshake : longest_connect;
+        const bool connected = phase_ == state::securing || phase_ == state::associating;
+        const auto longest = connected ? longest_handshake : longest_connect;
         return phase_since_ + std::min(std::chrono::seconds(1 << slow_passes_), longest);
     }
 

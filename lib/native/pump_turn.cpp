@@ -90,7 +90,7 @@ unsigned pump::overdue_events(boot_clock::time_point now) {
 /// process() takes one packet at a time. While the C client connects the socket, only the writable
 /// event counts: with the readable event it would leak a buffer.
 void pump::drain(unsigned events, boot_clock::time_point now) {
-    if (attempts_.in_progress()) attempts_.observe(calls_->state(), now);
+    if (attempts_.in_progress()) attempts_.observe(calls_->phase(), now);
     if (calls_->state() == state::connecting) events = event::writable;
     for (int packets = 0; packets < packets_per_turn; ++packets) {
         const int rc = calls_->process(events);
@@ -138,7 +138,7 @@ void pump::purge(boot_clock::time_point now) {
 
 void pump::give_up_slow_attempt(boot_clock::time_point now) {
     if (!attempts_.in_progress()) return;
-    attempts_.observe(calls_->state(), now);
+    attempts_.observe(calls_->phase(), now);
     const auto deadline = attempts_.deadline();
     if (!deadline || now < *deadline) return;
     attempts_.give_up();
@@ -179,7 +179,7 @@ void pump::follow_interest(boot_clock::time_point now) {
     }
     wait_for(wanted.events);
     auto until = now + wanted.timeout + rounding;
-    if (attempts_.in_progress()) attempts_.observe(calls_->state(), now);
+    if (attempts_.in_progress()) attempts_.observe(calls_->phase(), now);
     if (const auto deadline = attempts_.deadline()) until = std::min(until, *deadline);
     if (throttled_since_) until = std::min<boot_clock::time_point>(until, now + throttle_interval);
     sleep_until(until);

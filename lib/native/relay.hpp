@@ -37,6 +37,10 @@ public:
     /// Why it ended, and in which stage it was then; no error if the C client's side has ended.
     const error_code& failure() const noexcept { return failure_; }
     stage ended_in() const noexcept { return ended_in_; }
+    /// To the server, whatever became of it.
+    bool has_connected() const noexcept {
+        return (stage_ == stage::ended ? ended_in_ : stage_) != stage::connecting;
+    }
 
     /// What the C client sees first, so that its socket can be read: one byte, when the connection
     /// carries. Whoever drives it takes the byte away.

@@ -193,6 +193,9 @@ public:
     }
 
     int state() const noexcept override { return s_->state; }
+    int phase() const noexcept override {
+        return s_->secures && s_->state == state::connecting ? state::securing : s_->state;
+    }
     std::int64_t session_id() const noexcept override { return s_->session; }
     std::chrono::milliseconds session_timeout() const noexcept override {
         return s_->session_timeout;

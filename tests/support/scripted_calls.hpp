@@ -25,6 +25,7 @@ struct script {
     // --- how the servers behave ---
 
     bool accepts = true;            ///< connections are established at once
+    bool secures = false;           ///< what is not established is in TLS's handshake
     bool answers = true;            ///< so are sessions
     bool refuses_sessions = false;  ///< the peer closes the connection in the handshake
     bool refuses = false;           ///< a connect fails as soon as its socket is checked

@@ -61,6 +61,28 @@ TEST_CASE("a server that accepts connections and says nothing is told from one t
         "; no other server of 127.0.0.1:1, 127.0.0.1:2 answers; still trying"));
 }
 
+TEST_CASE("TLS's handshake has a limit of its own, and whoever refuses it refuses no session") {
+    stage s({literal_server(1), literal_server(2), literal_server(3)}, 60s);
+    s.c->secures = true;
+    SUBCASE("a server that is silent in it") {
+        s.c->accepts = false;
+        s.env.advance(100s);
+        REQUIRE(s.troubles() >= 1);
+        CHECK(s.user.troubles[0].find(" accepted the connection, but did not answer: ") !=
+              std::string::npos);
+        const auto attempts = s.c->last_identity;
+        s.env.advance(25s); // the limit is 30 s now
+        CHECK(s.c->last_identity <= attempts + 1);
+    }
+    SUBCASE("a server that ends it") {
+        s.c->refuses = true;
+        s.env.run();
+        REQUIRE(s.troubles() >= 1);
+        CHECK(s.user.troubles[0].starts_with("no server of "));
+    }
+    CHECK(s.user.refused == 0);
+}
+
 TEST_CASE("an attempt that fails before it has a socket is no refusal") {
     connected_pump s;
     s.c->interest_codes.assign(3, code::connection_loss);
