@@ -224,6 +224,7 @@ void c_client::report_errors() {
 
 /// The C client sends every request at once, as two packets (length and body), each of which wakes
 /// the server. Only interest() opens a socket, so while the handle is connected socket_ is its own.
+/// A relay sends what it finds as one.
 void c_client::cork() noexcept {
     if (corked_ || relay_ || !socket_.valid() || !is_connected()) return;
     corked_ = set_cork(socket_.number, true);

@@ -16,6 +16,7 @@ namespace {
 /// One record of TLS.
 constexpr std::size_t chunk = 16 * 1024;
 
+/// Also with bytes in it that nobody has read.
 bool is_closed(int local_end) noexcept {
     pollfd at{local_end, 0, 0};
     return ::poll(&at, 1, 0) > 0 && (at.revents & POLLHUP) != 0;

@@ -5,7 +5,6 @@
 
 #include <boost/system/error_code.hpp>
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>

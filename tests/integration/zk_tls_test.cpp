@@ -1,5 +1,6 @@
 // Clients whose connections to ZooKeeper are encrypted.
 
+#include "client_support.hpp"
 #include "support/links.hpp"
 #include "support/stall_meter.hpp"
 #include "zk_tls_support.hpp"
@@ -76,6 +77,44 @@ CO_TEST("a lock over TLS outlives cut connections, and a restart of its server")
     co_await hold.unlock();
 }
 
+CO_TEST("requests over TLS complete once, however their connections end") {
+    link_room room;
+    auto& link = room.add(tls_server().port());
+    client zk(executor, link.address(), encrypted());
+    const auto node = fresh_root();
+    co_await zk.create(node, std::string(20'000, 'x'));
+    for (int round = 0; round < 12; ++round) {
+        tally all;
+        for (int n = 0; n < 100; ++n) {
+            if (n % 2 == 0)
+                zk.get(node, all.expect());
+            else
+                zk.set(node, std::string(20'000, 'y'), any_version, all.expect());
+        }
+        co_await eventually(
+            [&, some = static_cast<std::size_t>(round * 8)] { return all.completions() >= some; });
+        link.cut_all(round % 2 == 0 ? cut::fin : cut::rst);
+        co_await eventually([&] { return all.completions() == all.started(); });
+        CHECK(all.all_once());
+        for (std::size_t n = 0; n < all.started(); ++n)
+            CHECK((!all.error(n) || all.error(n) == errc::outcome_unknown));
+        co_await eventually([&] { return zk.state() == client_state::connected; });
+    }
+    CHECK(zk.epoch() == 1);
+}
+
+CO_TEST("a client that is closed ends its session over TLS") {
+    auto& server = tls_server();
+    foreigner direct(server.plain_address());
+    const auto path = fresh_root();
+    client zk(executor, server.address(), encrypted());
+    paddock::mutex lock(zk, path);
+    const auto hold = co_await lock.lock();
+    CHECK(queue_at(direct, path).size() == 1);
+    co_await zk.close();
+    co_await eventually([&] { return queue_at(direct, path).empty(); }, 3s);
+}
+
 CO_TEST("a network that goes silent below TLS is noticed, and one that trickles is used") {
     auto& server = tls_server();
     link_room room;
@@ -128,36 +167,48 @@ CO_TEST("a client of any system is encrypted as well") {
     CHECK(hold.valid());
 }
 
+namespace {
+
+/// All descriptors below 1024, as long as it exists.
+struct taken_descriptors {
+    taken_descriptors() {
+        ::rlimit limit{};
+        ::getrlimit(RLIMIT_NOFILE, &limit);
+        limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, 8192);
+        ::setrlimit(RLIMIT_NOFILE, &limit);
+        while (all.empty() || (all.back() >= 0 && all.back() < 1024))
+            all.push_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    }
+    ~taken_descriptors() {
+        for (const int each : all)
+            ::close(each);
+    }
+    taken_descriptors(const taken_descriptors&) = delete;
+    taken_descriptors& operator=(const taken_descriptors&) = delete;
+
+    std::vector<int> all;
+};
+
+} // namespace
+
 CO_TEST("a hundred clients of one process lock over TLS, with descriptors beyond 1024") {
     test.time_limit(60s);
-    ::rlimit limit{};
-    ::getrlimit(RLIMIT_NOFILE, &limit);
-    limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, 8192);
-    ::setrlimit(RLIMIT_NOFILE, &limit);
-    std::vector<int> taken;
-    while (taken.empty() || taken.back() < 1024)
-        taken.push_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-    {
-        std::deque<client> clients;
-        std::deque<paddock::mutex> locks;
-        std::vector<lock_call> calls;
-        const auto how = encrypted();
-        for (int n = 0; n < 100; ++n) {
-            clients.emplace_back(executor, tls_server().address(), how);
-            locks.emplace_back(clients.back(), fresh_root());
-            calls.push_back(ask(locks.back()));
-        }
-        co_await eventually(
-            [&] {
-                return std::all_of(calls.begin(), calls.end(),
-                                   [](auto& one) { return one->done(); });
-            },
-            40s);
-        for (const auto& one : calls)
-            CHECK(held(one).valid());
+    const taken_descriptors low;
+    std::deque<client> clients;
+    std::deque<paddock::mutex> locks;
+    std::vector<lock_call> calls;
+    const auto how = encrypted();
+    for (int n = 0; n < 100; ++n) {
+        clients.emplace_back(executor, tls_server().address(), how);
+        locks.emplace_back(clients.back(), fresh_root());
+        calls.push_back(ask(locks.back()));
     }
-    for (const int each : taken)
-        ::close(each);
+    const auto all_done = [&] {
+        return std::all_of(calls.begin(), calls.end(), [](auto& one) { return one->done(); });
+    };
+    co_await eventually(all_done, 40s);
+    for (const auto& one : calls)
+        CHECK(held(one).valid());
 }
 
 namespace {
