@@ -57,7 +57,7 @@ public:
         const int reason = value - first_reason;
         const char* const text =
             ERR_reason_error_string(ERR_PACK(ERR_LIB_SSL, 0, static_cast<unsigned long>(reason)));
-        const std::string said = text != nullptr ? text : "error " + std::to_string(reason);
+        std::string said = text != nullptr ? text : "error " + std::to_string(reason);
         if (reason == SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE)
             return "it refuses the handshake, as for a missing client certificate or for want of a "
                    "cipher in common (" +
