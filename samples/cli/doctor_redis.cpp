@@ -263,14 +263,15 @@ asio::awaitable<void> examine_redis(const server_options& how, diagnosis& out) {
     const auto executor = co_await asio::this_coro::executor;
     servers at(executor, how);
     const auto all = read_servers(at.redis_url(), "6379");
-    if (at.encrypted())
+    const bool encrypted = at.redis_url().find("rediss://") != std::string::npos;
+    if (encrypted)
         out.add(health::ok, "", "encrypted",
                 "there are connections with TLS, so the servers are not asked one by one");
-    for (const auto& server : all) {
-        if (at.encrypted()) break;
-        redis_examination examined(executor, server, out);
-        co_await examined.run();
-    }
+    else
+        for (const auto& server : all) {
+            redis_examination examined(executor, server, out);
+            co_await examined.run();
+        }
     const auto answer = asio::as_tuple(asio::use_awaitable);
     const auto [failed] = co_await at.redis().connect_for(doctor_patience, answer);
     if (failed)

@@ -121,7 +121,6 @@ servers::servers(asio::any_io_executor executor, const server_options& how) : ho
             options.lease.min_validity = how.session_timeout * 9 / 20; // more than the margin
             options.auth = credentials;
             options.tls = tls_of(how);
-            encrypted_ = static_cast<bool>(options.tls);
             options.log = log_of(how);
             zk_.emplace(std::move(executor), rest, std::move(options));
             return;
@@ -134,7 +133,6 @@ servers::servers(asio::any_io_executor executor, const server_options& how) : ho
             options.trust_new_servers = how.new_servers;
             options.min_validity = how.session_timeout * 9 / 20;
             options.tls = tls_of(how);
-            encrypted_ = how.servers.find("rediss://") != std::string::npos;
             options.log = log_of(how);
             redis_url_ = how.servers;
             if (!credentials.empty())

@@ -69,12 +69,10 @@ public:
     /// Until when a lock stays when its holder has died: the session timeout that the ensemble has
     /// granted, or the time to live.
     std::chrono::milliseconds session_timeout() const;
-    bool encrypted() const { return encrypted_; }
     const server_options& options() const { return how_; }
 
 private:
     server_options how_;
-    bool encrypted_ = false;
     std::optional<paddock::client> zk_{};
 #if PADDOCK_HAS_REDIS
     std::optional<paddock::redis::client> redis_{};

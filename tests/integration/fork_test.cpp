@@ -1,6 +1,7 @@
 // A process that forks while it holds a lock: the session stays the parent's.
 
 #include "support/lock_harness.hpp"
+#include "support/run_until.hpp"
 #include "support/stall_meter.hpp"
 
 #include <doctest/doctest.h>
@@ -36,12 +37,7 @@ struct household {
 
     template <class Predicate>
     bool run(Predicate predicate) {
-        const auto end = std::chrono::steady_clock::now() + scaled(10s);
-        while (!predicate() && std::chrono::steady_clock::now() < end) {
-            io->restart();
-            io->run_one_for(5ms);
-        }
-        return predicate();
+        return run_until(*io, predicate);
     }
 
     guard& lock_held() { return guard_; }

@@ -1,6 +1,7 @@
 // A process that forks while it holds a lock on Redis: the lock stays the parent's.
 
 #include "support/redis_harness.hpp"
+#include "support/run_until.hpp"
 
 #include <doctest/doctest.h>
 
@@ -33,12 +34,7 @@ struct household {
 
     template <class Predicate>
     bool run(Predicate predicate) {
-        const auto end = std::chrono::steady_clock::now() + scaled(10s);
-        while (!predicate() && std::chrono::steady_clock::now() < end) {
-            io->restart();
-            io->run_one_for(5ms);
-        }
-        return predicate();
+        return run_until(*io, predicate);
     }
 
     /// The parent goes on as if nothing had happened.

@@ -18,10 +18,7 @@ using namespace paddock::test;
 
 namespace {
 
-authority& trusted() {
-    static authority one;
-    return one;
-}
+authority& trusted() { return test_authority(); }
 redis_server& tls_server() {
     static redis_server one({}, {.identity = trusted().issue()});
     return one;

@@ -2,6 +2,7 @@
 
 #include "client_support.hpp"
 #include "support/links.hpp"
+#include "support/run_until.hpp"
 #include "support/stall_meter.hpp"
 #include "zk_tls_support.hpp"
 
@@ -226,12 +227,7 @@ struct tls_household {
     }
     template <class Predicate>
     bool run(Predicate predicate) {
-        const auto end = std::chrono::steady_clock::now() + scaled(10s);
-        while (!predicate() && std::chrono::steady_clock::now() < end) {
-            io->restart();
-            io->run_one_for(5ms);
-        }
-        return predicate();
+        return run_until(*io, predicate);
     }
 
     const std::string path = fresh_root();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "native/pump.hpp"
+#include "run_until.hpp"
 #include "support/asio_environment.hpp"
 #include "time_scale.hpp"
 
@@ -78,18 +79,6 @@ public:
 /// The addresses "127.0.0.1:port", and "[::1]:port" without the brackets.
 inline native::server_address literal_server(std::uint16_t port, std::string host = "127.0.0.1") {
     return {std::move(host), port, true};
-}
-
-/// Runs the context until the predicate is true; false when it is not in time.
-template <class Predicate>
-bool run_until(asio::io_context& io, Predicate predicate, std::chrono::milliseconds limit = 10s) {
-    const auto end = std::chrono::steady_clock::now() + scaled(limit);
-    while (!predicate()) {
-        if (std::chrono::steady_clock::now() >= end) return false;
-        io.restart();
-        io.run_one_for(5ms);
-    }
-    return true;
 }
 
 inline void run_for(asio::io_context& io, std::chrono::milliseconds time) {
