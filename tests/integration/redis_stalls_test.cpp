@@ -115,6 +115,7 @@ CO_TEST("close ends what waits for servers that stand still") {
 CO_TEST("a limit that is shorter than a round trip is no error of a connected client") {
     for (const auto& round : test.each(sizes)) {
         redis_trouble t(executor, std::get<0>(round), new_servers(30s));
+        co_await t.s->client.connect();
         const auto theirs = ask(*t.theirs);
         co_await granted(theirs);
         const auto before = ask_for(t.s->lock, 100ms); // listens for a release from now on
