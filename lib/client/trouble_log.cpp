@@ -20,7 +20,9 @@ std::string left_out_text(std::uint64_t lines) {
 bool trouble_log::write(log_code code, std::string_view text, boot_clock::time_point now,
                         std::string_view path, rules::log_limit& limit) noexcept {
     try {
-        const auto left_out = limit.allows(code, path, now);
+        // One server of several must not hide what is wrong with another one.
+        const auto about = code == log_code::unsuitable_server ? text : path;
+        const auto left_out = limit.allows(code, about, now);
         if (!left_out) return false;
         write_now(code, std::string(text) + left_out_text(*left_out), path);
     } catch (const std::bad_alloc&) {

@@ -91,6 +91,7 @@ private:
     std::optional<encryption> encryption_;
     c_sockets sockets_;
     std::unique_ptr<relay> relay_; ///< of the present connection, or the last one
+    std::string relay_server_;     ///< its server
     bool relay_connects_ = false;  ///< the C client waits for it
 };
 

@@ -32,7 +32,8 @@ std::string named(const std::string& host, const std::string& where) {
 void c_client::begin_relay() {
     auto opened = sockets_.take();
     if (!opened) return;
-    const auto host = encryption_->host_of(opened->address + ':' + std::to_string(opened->port));
+    relay_server_ = opened->address + ':' + std::to_string(opened->port);
+    const auto host = encryption_->host_of(relay_server_);
     relay_connects_ = true;
     relay_ = std::make_unique<relay>(
         encryption_->env, opened->far_end, opened->address, opened->port,
@@ -63,10 +64,12 @@ void c_client::flush_relay() noexcept {
     if (relay_ && owner_.is_this_process()) relay_->flush();
 }
 
-/// The C client sees only that its socket was closed. False: its own line says more.
+/// The C client sees only that its socket was closed, and may have chosen the next server by now.
+/// False: its own line says more.
 bool c_client::report_relay() {
     if (!relay_) return false;
-    const auto where = server();
+    const auto& where = relay_server_;
+    const auto host = encryption_->host_of(where);
     const auto& why = relay_->failure();
     if (relay_->at() == relay::stage::securing)
         observer_->on_tls_trouble(log_code::c_client,
@@ -76,10 +79,10 @@ bool c_client::report_relay() {
     else if (broken_by_us_ || !why)
         return false;
     else if (is_tls_error(why))
-        observer_->on_tls_trouble(log_code::unsuitable_server,
-                                  "the server " + where +
-                                      named(encryption_->host_of(where), where) +
-                                      " cannot be used: TLS: " + why.message());
+        observer_->on_tls_trouble(
+            log_code::unsuitable_server,
+            "the server " + where + named(host, where) +
+                " cannot be used: TLS: " + tls_fault(why, verified_name(encryption_->how, host)));
     else if (relay_->ended_in() == relay::stage::securing)
         observer_->on_tls_trouble(log_code::c_client,
                                   where + " has closed the connection in TLS's handshake: its "

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
 #include <string>
@@ -20,14 +21,52 @@ namespace {
 namespace ssl = asio::ssl;
 using boost::system::error_code;
 
+/// OpenSSL 3 says of a file without a key that it has no decoder for it.
+bool finds_nothing(unsigned long error) noexcept {
+    const int from = ERR_GET_LIB(error), reason = ERR_GET_REASON(error);
+#ifdef ERR_LIB_OSSL_DECODER
+    if (from == ERR_LIB_OSSL_DECODER) return reason == ERR_R_UNSUPPORTED;
+#endif
+    return (from == ERR_LIB_PEM && reason == PEM_R_NO_START_LINE) ||
+           (from == ERR_LIB_X509 && reason == X509_R_NO_CERTIFICATE_OR_CRL_FOUND);
+}
+
+std::string fault_of(const error_code& error) {
+    if (error.category() == asio::error::get_ssl_category()) {
+        const auto value = static_cast<unsigned long>(error.value());
+        if (finds_nothing(value)) return "has nothing of that kind in it, in PEM format";
+        if (ERR_GET_LIB(value) == ERR_LIB_X509 &&
+            ERR_GET_REASON(value) == X509_R_KEY_VALUES_MISMATCH)
+            return "does not belong to the certificate";
+    }
+    return "cannot be used: " + error.message();
+}
+
 void check(std::string_view member, const std::string& file, const error_code& error) {
-    if (error)
-        throw bad_argument("tls_files::" + std::string(member), file,
-                           "cannot be used: " + error.message());
+    if (error) throw bad_argument("tls_files::" + std::string(member), file, fault_of(error));
+}
+
+/// What stands first in OpenSSL's queue.
+error_code openssl_error() {
+    const auto first = ERR_get_error();
+    if (ERR_SYSTEM_ERROR(first)) return {ERR_GET_REASON(first), boost::system::system_category()};
+    return {static_cast<int>(first), asio::error::get_ssl_category()};
 }
 
 /// OpenSSL's own question for a passphrase would wait at a terminal.
-std::string no_passphrase(std::size_t, ssl::context::password_purpose) { return {}; }
+void load_key(ssl::context& into, const std::string& file) {
+    const auto asked = std::make_shared<bool>(false);
+    into.set_password_callback([asked](std::size_t, ssl::context::password_purpose) {
+        *asked = true;
+        return std::string();
+    });
+    error_code error;
+    into.use_private_key_file(file, ssl::context::pem, error);
+    if (error && *asked)
+        throw bad_argument("tls_files::key", file,
+                           "has a passphrase: `openssl pkey -in FILE -out OTHER` takes it away");
+    check("key", file, error);
+}
 
 /// Asio has no function for it.
 void load_revoked(ssl::context& into, const std::string& file) {
@@ -35,7 +74,7 @@ void load_revoked(ssl::context& into, const std::string& file) {
     X509_LOOKUP* const lookup = X509_STORE_add_lookup(store, X509_LOOKUP_file());
     ERR_clear_error();
     if (lookup == nullptr || X509_load_crl_file(lookup, file.c_str(), X509_FILETYPE_PEM) < 1)
-        check("crl", file, {static_cast<int>(ERR_get_error()), asio::error::get_ssl_category()});
+        check("crl", file, openssl_error());
     X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK);
 }
 
@@ -67,10 +106,7 @@ std::shared_ptr<ssl::context> make_tls_context(const tls_files& files) {
     if (files.certificate.empty()) return made;
     made->use_certificate_chain_file(files.certificate, error);
     check("certificate", files.certificate, error);
-    made->set_password_callback(no_passphrase);
-    const auto& key = files.key.empty() ? files.certificate : files.key;
-    made->use_private_key_file(key, ssl::context::pem, error);
-    check("key", key, error);
+    load_key(*made, files.key.empty() ? files.certificate : files.key);
     return made;
 }
 

@@ -58,6 +58,8 @@ public:
         const char* const text =
             ERR_reason_error_string(ERR_PACK(ERR_LIB_SSL, 0, static_cast<unsigned long>(reason)));
         std::string said = text != nullptr ? text : "error " + std::to_string(reason);
+        // OpenSSL's names of alerts have the version that has brought them in.
+        if (const auto alert = said.find("alert "); alert != said.npos) said.erase(0, alert);
         if (reason == SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE)
             return "it refuses the handshake, as for a missing client certificate or for want of a "
                    "cipher in common (" +
@@ -81,6 +83,26 @@ const tls_category& category() noexcept {
 
 boost::system::error_code certificate_error(long verify_result) noexcept {
     return {static_cast<int>(verify_result), category()};
+}
+
+std::string tls_fault(const boost::system::error_code& error, const std::string& name) {
+    const auto said = error.message();
+    switch (error.value()) { // those of OpenSSL's reasons are larger
+    case X509_V_ERR_HOSTNAME_MISMATCH:
+    case X509_V_ERR_IP_ADDRESS_MISMATCH:
+        return said + ": " + name + " is not among its subject alternative names";
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+    case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+    case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+        return said + ": no authority that is trusted here (tls_files::ca; without it, those of "
+                      "the system) has signed it";
+    case X509_V_ERR_UNABLE_TO_GET_CRL:
+        return said + ": tls_files::crl has no list of the authority that has signed it";
+    default:
+        return said;
+    }
 }
 
 boost::system::error_code last_tls_error() noexcept {

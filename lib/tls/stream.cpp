@@ -157,4 +157,8 @@ std::unique_ptr<stream> make_tls_stream(environment& env, std::unique_ptr<stream
                                         std::move(secured));
 }
 
+const std::string& verified_name(const tls& how, const std::string& host) noexcept {
+    return detail::access::state_of(how)->name_of(host);
+}
+
 } // namespace paddock

@@ -17,4 +17,7 @@ std::unique_ptr<stream> make_tls_stream(environment& env, std::unique_ptr<stream
                                         const tls& how, const std::string& host,
                                         stream::done secured);
 
+/// What the certificate of this server must have as a name.
+const std::string& verified_name(const tls& how, const std::string& host) noexcept;
+
 } // namespace paddock

@@ -27,11 +27,17 @@ tls::tls(const tls_files&, std::string) { refuse(); }
 
 void tls::replace(std::shared_ptr<asio::ssl::context>) const { refuse(); }
 
+std::string tls_fault(const boost::system::error_code& error, const std::string&) {
+    return error.message();
+}
+
 bool is_tls_error(const boost::system::error_code&) noexcept { return false; }
 
 std::unique_ptr<stream> make_tls_stream(environment&, std::unique_ptr<stream>, const tls&,
                                         const std::string&, stream::done) {
     refuse();
 }
+
+const std::string& verified_name(const tls&, const std::string& host) noexcept { return host; }
 
 } // namespace paddock

@@ -131,8 +131,8 @@ TEST_CASE_FIXTURE(connection_harness, "a server that closes a connection without
     place.password = "secret";
     peer.on_command = [](auto& link, const auto&) { link.close(); };
     CHECK_FALSE(open());
-    CHECK(reason == "the server has closed the connection without a word: its port expects TLS, or "
-                    "no Redis server is there");
+    CHECK(reason == "the server has closed the connection without a word: its port expects TLS "
+                    "(rediss://), or no Redis server is there");
 }
 
 TEST_CASE_FIXTURE(connection_harness, "what no server says ends the connection, and open commands "

@@ -48,10 +48,29 @@ CO_TEST("a server that is not the one in the list is not used, and the log says 
     unwanted authority(executor, address, encrypted(trusting(others)));
     unwanted expired(executor, late.address(), encrypted());
     unwanted by_itself(executor, self.address(), encrypted());
-    co_await name.says(code, refused + "hostname mismatch");
+    co_await name.says(code, refused + "hostname mismatch: elsewhere.example is not among its");
     co_await authority.says(code, refused + "unable to get local issuer certificate");
     co_await expired.says(code, refused + "certificate has expired");
     co_await by_itself.says(code, refused + "self");
+}
+
+CO_TEST("of several servers that are not used each has its own reason") {
+    static zk_server late(
+        {.tls = tls_of_server{.identity = issuer().issue({.valid = validity::over})}});
+    static zk_server other(
+        {.tls = tls_of_server{.identity = issuer().issue({.names = "DNS:other"})}});
+    const auto expired = late.address(), elsewhere = other.address();
+    const auto said_of = [](const std::string& server) {
+        return "the server " + server + " cannot be used: TLS: its certificate is not accepted: ";
+    };
+    for (int n = 0; n < 2; ++n) { // in a random order
+        unwanted zk(executor, expired + ',' + elsewhere, encrypted());
+        co_await zk.says(log_code::unsuitable_server, said_of(expired) + "certificate has expired");
+        co_await zk.says(log_code::unsuitable_server, said_of(elsewhere) + "IP address mismatch");
+        co_await zk.says(log_code::unreachable, "no server of ");
+        for (const auto& line : *zk.log.lines)
+            CHECK_MESSAGE(line.text.find(said_of(expired) + "IP") == line.text.npos, line.text);
+    }
 }
 
 CO_TEST("a server that needs a certificate refuses a client without one, and one of another") {

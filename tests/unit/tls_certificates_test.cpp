@@ -130,7 +130,7 @@ TEST_CASE("a server that wants a certificate gets ours, or says that it has none
 TEST_CASE("files that cannot be used are named, and none of them asks for a passphrase") {
     const auto own = trusted().issue();
     const auto other = trusted().issue();
-    const auto starts = [](const tls_files& files, std::string_view with) {
+    const auto starts = [](const tls_files& files, const std::string& with) {
         const auto text = complaint(files);
         CAPTURE(text);
         CHECK(text.starts_with(with));
@@ -139,13 +139,21 @@ TEST_CASE("files that cannot be used are named, and none of them asks for a pass
     CHECK(complaint({.ca = trusted().ca_file(), .certificate = own.certificate, .key = own.key}) ==
           "");
     starts({.ca = "/nowhere/ca.pem"}, "tls_files::ca '/nowhere/ca.pem' cannot be used: ");
-    starts({.ca = own.key}, "tls_files::ca ");
+    starts({.ca = own.key}, "tls_files::ca '" + own.key + "' ");
     starts({.certificate = "/nowhere/c.pem"}, "tls_files::certificate ");
-    starts({.certificate = own.certificate}, "tls_files::key ");
-    starts({.certificate = own.certificate, .key = other.key}, "tls_files::key ");
-    starts({.certificate = locked.certificate, .key = locked.key}, "tls_files::key ");
+    starts({.certificate = own.key},
+           "tls_files::certificate '" + own.key + "' has nothing of that");
+    starts({.certificate = own.certificate}, "tls_files::key '" + own.certificate +
+                                                 "' has nothing of that kind in it, in PEM format");
+    starts({.certificate = own.certificate, .key = other.key},
+           "tls_files::key '" + other.key + "' does not belong to the certificate");
+    starts({.certificate = locked.certificate, .key = locked.key},
+           "tls_files::key '" + locked.key + "' has a passphrase");
     starts({.key = own.key}, "tls_files::key requires a certificate");
-    starts({.crl = own.certificate}, "tls_files::crl ");
+    starts({.crl = own.certificate},
+           "tls_files::crl '" + own.certificate + "' has nothing of that");
+    starts({.crl = "/nowhere/l.pem"},
+           "tls_files::crl '/nowhere/l.pem' cannot be used: No such file");
 }
 
 TEST_CASE("arguments that make no sense are refused") {

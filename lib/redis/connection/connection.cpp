@@ -3,6 +3,7 @@
 #include "redis/rules/scripts.hpp"
 #include "support/printable.hpp"
 #include "tls/error.hpp"
+#include "tls/stream.hpp"
 
 #include <boost/asio/error.hpp>
 
@@ -26,6 +27,9 @@ constexpr std::size_t bytes_beside_word = 16;
 /// How much a slower reply counts: an eighth, as TCP smooths its round trips (RFC 6298).
 constexpr int part_of_slower = 8;
 
+constexpr const char* no_word =
+    "the server has closed the connection without a word: its port expects TLS (rediss://), or no "
+    "Redis server is there";
 constexpr const char* no_word_after_tls =
     "the server has closed the connection right behind TLS's handshake: it may want a certificate "
     "of the client, or another one";
@@ -115,11 +119,9 @@ void connection::read() {
 
 void connection::on_read(const error_code& error, std::string_view bytes) {
     if (error == boost::asio::error::eof)
-        return end(ending::lost, has_spoken_ ? "the server has closed the connection"
-                                 : where_.tls
-                                     ? no_word_after_tls
-                                     : "the server has closed the connection without a word: its "
-                                       "port expects TLS, or no Redis server is there");
+        return end(ending::lost, has_spoken_  ? "the server has closed the connection"
+                                 : where_.tls ? no_word_after_tls
+                                              : no_word);
     if (error) return broken(error);
     heard_ = env_.now();
     has_spoken_ = true;
@@ -143,9 +145,12 @@ void connection::on_read(const error_code& error, std::string_view bytes) {
 /// the end of the connection can overtake the reason.
 void connection::broken(const error_code& error) {
     if (is_tls_error(error))
-        return end(has_spoken_ ? ending::lost : ending::refused, "TLS: " + error.message());
-    if (where_.tls && stage_ != stage::connecting && !has_spoken_)
-        return end(ending::lost, no_word_after_tls);
+        return end(has_spoken_ ? ending::lost : ending::refused,
+                   "TLS: " + tls_fault(error, verified_name(limits_.tls, where_.host)));
+    if (stage_ != stage::connecting && !has_spoken_) {
+        if (where_.tls) return end(ending::lost, no_word_after_tls);
+        if (error == boost::asio::error::connection_reset) return end(ending::lost, no_word);
+    }
     end(ending::lost, "the connection is broken: " + error.message());
 }
 

@@ -40,6 +40,7 @@ struct core::place final : server_listener {
     }
     void on_refused(const std::string& fault) override {
         leave();
+        outage.trouble(owner.now(), true); // each fault has a line
         refuse(fault);
     }
     void on_mismatch(const std::string& fault) override {
