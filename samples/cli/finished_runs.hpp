@@ -47,7 +47,7 @@ public:
 private:
     asio::awaitable<std::vector<std::string>> names();
     /// The last one of those that begin so, for each occasion.
-    asio::awaitable<std::vector<recorded_run>> last_of_each(const std::string& beginning);
+    asio::awaitable<std::vector<recorded_run>> last_of_each(std::string beginning);
 
     paddock::client& zk_;
     const std::string folder_;
