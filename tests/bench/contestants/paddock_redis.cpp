@@ -18,7 +18,8 @@ struct redis_system {
     client connect(asio::io_context& io) const {
         paddock::redis::client_options options;
         options.trust_new_servers = true;
-        return client(io, "redis://" + servers, options);
+        if (!ca.empty()) options.tls = paddock::tls({.ca = ca});
+        return client(io, (ca.empty() ? "redis://" : "rediss://") + servers, options);
     }
 
     mutex make(const client& from, const std::string& path) const { return mutex(from, path); }
@@ -29,13 +30,14 @@ struct redis_system {
     }
 
     std::string servers;
+    std::string ca; ///< connections are encrypted, with servers that this one vouches for
 };
 
 } // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 2) return 2;
-    const redis_system system{argv[1]};
+    if (argc < 2 || argc > 3) return 2;
+    const redis_system system{argv[1], argc > 2 ? argv[2] : ""};
     serve([&](const job& wanted, measurement& figures) {
         if (wanted.workload() != "contend") throw std::runtime_error("no such workload");
         asio::io_context io(1);

@@ -36,6 +36,7 @@ struct zookeeper_system {
     client connect(asio::io_context& io) const {
         paddock::client_options options;
         if (observed) options.observer = std::make_shared<counting_observer>();
+        if (!ca.empty()) options.tls = paddock::tls({.ca = ca});
         return client(io, servers, options);
     }
 
@@ -58,6 +59,7 @@ struct zookeeper_system {
     }
 
     std::string servers;
+    std::string ca; ///< connections are encrypted, with servers that this one vouches for
     bool sticky = false;
     bool observed = false;
 };
@@ -245,9 +247,9 @@ asio::awaitable<void> other(asio::io_context& io, const zookeeper_system& system
 } // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 2) return 2;
+    if (argc < 2 || argc > 3) return 2;
     serve([&](const job& wanted, measurement& figures) {
-        const zookeeper_system system{argv[1], wanted.number("sticky", 0) == 1,
+        const zookeeper_system system{argv[1], argc > 2 ? argv[2] : "", wanted.number("sticky", 0) == 1,
                                       wanted.number("observed", 0) == 1};
         asio::io_context io(1);
         if (wanted.workload() == "contend")

@@ -24,6 +24,7 @@ class Bench:
         self.closing = closing
         self.skipped = {}
         self.systems = {}  # addresses
+        self.certificate = None  # of those with TLS
         self.commands = {}
         self.running = {}
         self.used_keys = 0
@@ -42,6 +43,7 @@ class Bench:
         elif "zookeeper" in wanted:
             self.zookeeper = servers.ZooKeeper(self.closing, 3 if given.ensemble else 1, given.disk)
             self.systems["zookeeper"] = self.behind_network(self.zookeeper.addresses)
+        self.start_encrypted(wanted)
         if not {"redis", "redis3"} & wanted:
             return
         if not os.path.exists(servers.REDIS):
@@ -50,6 +52,21 @@ class Bench:
         addresses = self.behind_network(servers.Redis(self.closing, 4).addresses)
         self.systems["redis"] = addresses[:1]
         self.systems["redis3"] = addresses[1:]
+
+    def start_encrypted(self, wanted):
+        """The systems that are measured with and without TLS, on the same servers."""
+        started = {"zookeeper": lambda: servers.ZooKeeper(self.closing, 1, self.given.disk, self.certificate),
+                   "redis": lambda: servers.Redis(self.closing, 1, self.certificate)}
+        for system, start in started.items():
+            if f"{system}-tls" not in wanted:
+                continue
+            if shutil.which("openssl") is None:
+                self.skip("TLS", "install openssl")
+                return
+            self.certificate = self.certificate or servers.Certificate(self.closing)
+            one = start()
+            self.systems[f"{system}-plain"] = self.behind_network(one.addresses)
+            self.systems[f"{system}-tls"] = self.behind_network(one.tls_addresses)
 
     def behind_network(self, addresses):
         if not self.given.network:
@@ -69,7 +86,9 @@ class Bench:
         return self.commands[name] is not None
 
     def start_program(self, name, number):
-        program = programs.Program(self.commands[name], self.systems[cases.CONTESTANTS[name].system])
+        system = cases.CONTESTANTS[name].system
+        more = [self.certificate.file] if system.endswith("-tls") else []
+        program = programs.Program(self.commands[name], self.systems[system], more)
         self.running[name, number] = program
         self.closing.callback(program.close)
         return program

@@ -21,6 +21,10 @@ CONTESTANTS = {
     "paddock-redis": Contestant("paddock on Redis", "redis", "paddock_redis"),
     "paddock-redis-3": Contestant("paddock on three Redis", "redis3", "paddock_redis"),
     "bare-redis": Contestant("bare SET and EVAL", "redis", "bare_redis"),
+    "plain-zk": Contestant("paddock on ZooKeeper (Netty)", "zookeeper-plain", "paddock_zookeeper"),
+    "tls-zk": Contestant("the same with TLS", "zookeeper-tls", "paddock_zookeeper"),
+    "plain-redis": Contestant("paddock on Redis with a port for TLS", "redis-plain", "paddock_redis"),
+    "tls-redis": Contestant("paddock on Redis with TLS", "redis-tls", "paddock_redis"),
     "redis-py": Contestant("redis-py's Lock", "redis", "redis_py_lock.py", "python3-redis"),
 }
 
@@ -109,4 +113,7 @@ ZOOKEEPER = [
          most_rounds=3),
 ]
 
-CASES = {"redis": REDIS, "zookeeper": ZOOKEEPER}
+TLS = [case for pair in (("plain-zk", "tls-zk"), ("plain-redis", "tls-redis")) for case in (
+    uncontended(f"uncontended, {pair[0]} and with TLS", pair), locks(64, pair))]
+
+CASES = {"redis": REDIS, "zookeeper": ZOOKEEPER, "tls": TLS}

@@ -45,9 +45,9 @@ def command_of(program, built):
 
 
 class Program:
-    def __init__(self, command, addresses):
+    def __init__(self, command, addresses, more=()):
         self.errors = tempfile.TemporaryFile()
-        self.process = subprocess.Popen([*map(str, command), ",".join(addresses)], bufsize=0,
+        self.process = subprocess.Popen([*map(str, command), ",".join(addresses), *map(str, more)], bufsize=0,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors)
 
     def ask(self, line):

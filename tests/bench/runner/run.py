@@ -24,7 +24,7 @@ was taken; CPU is that of the client for one operation, requests are those that 
 got for it, and packets the TCP segments of both. Watches are the most that they had. The last ratio is the rate of the case's first contestant in multiples of this
 one's. Of waiters for a lock on Redis it counts how often another one gets it (hand-offs): who gives
 it back often takes it again at once."""
-SYSTEMS = {"redis": "Redis", "zookeeper": "ZooKeeper"}
+SYSTEMS = {"redis": "Redis", "zookeeper": "ZooKeeper", "tls": "both, plain and with TLS"}
 
 
 def arguments():
@@ -43,6 +43,7 @@ def arguments():
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--redis", action="store_true", help="only what concerns locks on Redis")
     which.add_argument("--zookeeper", action="store_true", help="only locks on ZooKeeper")
+    which.add_argument("--tls", action="store_true", help="only what TLS costs")
     parser.add_argument("--ensemble", action="store_true", help="three ZooKeeper servers, not one")
     parser.add_argument("--disk", action="store_true", help="a write of ZooKeeper waits for the disk")
     parser.add_argument("--network", type=delay, default=0, metavar="1ms",
@@ -88,7 +89,7 @@ def draw(folder, system, measured):
 def main():
     given = arguments()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    systems = ["redis"] if given.redis else ["zookeeper"] if given.zookeeper else SYSTEMS
+    systems = [name for name in SYSTEMS if getattr(given, name)] or SYSTEMS
     chosen = {system: [case for case in cases.CASES[system] if not given.case or given.case in case.title]
               for system in systems}
     chosen = {system: some for system, some in chosen.items() if some}

@@ -12,7 +12,8 @@ import server_probe
 PATIENCE = 60  # seconds
 REDIS = "/usr/bin/redis-check-rdb"  # Debian's redis-tools has the server under this name
 JARS = "/usr/share/java"
-ZOOKEEPER = os.environ.get("PADDOCK_ZOOKEEPER_CLASSPATH", f"{JARS}/zookeeper.jar:{JARS}/slf4j-simple.jar")
+ZOOKEEPER = os.environ.get("PADDOCK_ZOOKEEPER_CLASSPATH",
+                           ":".join(f"{JARS}/{jar}.jar" for jar in ("zookeeper", "slf4j-simple", "netty-codec")))
 # The kernel ends a server whose runner was killed.
 WITH_RUNNER = ["setpriv", "--pdeathsig", "KILL"] if shutil.which("setpriv") else []
 
@@ -69,30 +70,56 @@ def sent_packets():
     return int(values[names.index("OutSegs")])
 
 
+class Certificate:
+    """Of this machine's servers, which is its own authority."""
+
+    def __init__(self, closing):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="paddock-bench-"))
+        closing.callback(shutil.rmtree, self.folder, ignore_errors=True)
+        self.file, self.key, self.both = (self.folder / name for name in ("own.pem", "own.key", "both.pem"))
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                        "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1",
+                        "-out", self.file, "-keyout", self.key], check=True, capture_output=True)
+        self.both.write_text(self.key.read_text() + self.file.read_text())
+
+
 class Redis(Servers):
-    def __init__(self, closing, count):
+    """With a certificate: with TLS beside plain connections."""
+
+    def __init__(self, closing, count, certificate=None):
         super().__init__(closing)
+        self.tls_addresses = []
         program = self.folder / "redis-server"
         program.symlink_to(REDIS)
         for i in range(count):
             port = server_probe.free_port()
+            encrypted = []
+            if certificate:
+                tls_port = server_probe.free_port()
+                self.tls_addresses.append(f"127.0.0.1:{tls_port}")
+                encrypted = ["--tls-port", tls_port, "--tls-cert-file", certificate.file, "--tls-key-file",
+                             certificate.key, "--tls-ca-cert-file", certificate.file, "--tls-auth-clients", "no"]
             process, log = self.launch(f"redis-{i}", [
                 program, "--port", port, "--cluster-port", server_probe.free_port(),
-                "--bind", "127.0.0.1", "--save", "", "--dir", self.folder, "--daemonize", "no"])
+                "--bind", "127.0.0.1", "--save", "", "--dir", self.folder, "--daemonize", "no", *encrypted])
             self.wait(process, log, lambda port=port: pings(port))
             self.addresses.append(f"127.0.0.1:{port}")
 
 
 class ZooKeeper(Servers):
-    """One server, or an ensemble. Without `disk` a write does not wait for the disk."""
+    """One server, or an ensemble. Without `disk` a write does not wait for the disk; with a certificate there is TLS
+    beside plain connections."""
 
-    def __init__(self, closing, count, disk):
+    def __init__(self, closing, count, disk, certificate=None):
         super().__init__(closing)
+        self.certificate = certificate
+        self.tls_ports = [server_probe.free_port() for _ in range(count)]
         self.ports = [server_probe.free_port() for _ in range(count)]
         self.members = [(server_probe.free_port(), server_probe.free_port()) for _ in range(count)]
         self.disk = disk
         self.start_all()
         self.addresses = [f"127.0.0.1:{port}" for port in self.ports]
+        self.tls_addresses = [f"127.0.0.1:{port}" for port in self.tls_ports]
 
     def start_all(self):
         launched = [self.start(i) for i in range(len(self.ports))]
@@ -113,6 +140,11 @@ class ZooKeeper(Servers):
         lines = [f"dataDir={data}", f"clientPort={self.ports[i]}", "clientPortAddress=127.0.0.1",
                  "admin.enableServer=false", "tickTime=500", "minSessionTimeout=1000",
                  "maxSessionTimeout=60000", "maxClientCnxns=0", "4lw.commands.whitelist=*"]
+        if self.certificate:
+            lines += ["serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory",
+                      "secureClientPortAddress=127.0.0.1", f"secureClientPort={self.tls_ports[i]}",
+                      "ssl.protocol=TLSv1.3", "ssl.enabledProtocols=TLSv1.3,TLSv1.2", "ssl.clientAuth=none",
+                      f"ssl.keyStore.location={self.certificate.both}"]
         if len(self.ports) > 1:
             (data / "myid").write_text(str(i + 1))
             lines += ["initLimit=10", "syncLimit=10"]
