@@ -149,7 +149,7 @@ _paddock() {
     fi
   done
   case $before in
-    --auth-file|--tls-ca|--tls-cert|--tls-key) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
+    --auth-file|--tls-ca|--tls-cert|--tls-key|--tls-crl) mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
     --per) mapfile -t COMPREPLY < <(compgen -W 'hour day week' -- "$word"); return ;;
   esac
   case ${COMP_WORDS[1]} in

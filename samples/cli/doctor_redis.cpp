@@ -261,12 +261,15 @@ private:
 
 asio::awaitable<void> examine_redis(const server_options& how, diagnosis& out) {
     const auto executor = co_await asio::this_coro::executor;
-    servers at(executor, how);
+    auto listening = how;
+    listening.first_trouble = std::make_shared<std::string>();
+    servers at(executor, listening);
     const auto all = read_servers(at.redis_url(), "6379");
     const bool encrypted = at.redis_url().find("rediss://") != std::string::npos;
     if (encrypted)
-        out.add(health::ok, "", "encrypted",
-                "there are connections with TLS, so the servers are not asked one by one");
+        out.add(health::warn, "", "encrypted",
+                "version, role, eviction, persistence and clock are not checked: there are "
+                "connections with TLS, and paddock asks single servers without it");
     else
         for (const auto& server : all) {
             redis_examination examined(executor, server, out);
@@ -275,7 +278,9 @@ asio::awaitable<void> examine_redis(const server_options& how, diagnosis& out) {
     const auto answer = asio::as_tuple(asio::use_awaitable);
     const auto [failed] = co_await at.redis().connect_for(doctor_patience, answer);
     if (failed)
-        out.add(health::bad, "", "usable", "no client can use them for locks: " + failed.message());
+        out.add(health::bad, "", "usable",
+                "no client can use them for locks: " + failed.message() + " (" +
+                    *listening.first_trouble + ')');
     else
         out.add(health::ok, "", "usable", "a client can use them for locks");
     if (all.size() == 1)

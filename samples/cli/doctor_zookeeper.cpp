@@ -68,6 +68,7 @@ public:
         : how_(how), at_(at), root_(std::move(root)), out_(out) {
         facts_.name = std::move(name);
         how_.quiet = true;
+        how_.first_trouble = std::make_shared<std::string>();
         if (wants_tls(how) && how_.tls_name.empty()) how_.tls_name = host;
     }
 
@@ -123,8 +124,9 @@ private:
         if (failed == paddock::errc::no_root)
             return say(health::bad, "root",
                        "the root " + root_ + " does not exist: check it, or give --create-root");
-        const bool why = failed != paddock::errc::not_connected;
-        const auto reason = why ? " (" + failed.message() + ')' : std::string();
+        const bool told = failed != paddock::errc::not_connected;
+        const auto& why = told ? failed.message() : *how_.first_trouble;
+        const auto reason = why.empty() ? std::string() : " (" + why + ')';
         if (failed && srvr.empty())
             return say(health::bad, "reached",
                        "grants no session" + reason +
@@ -144,9 +146,9 @@ private:
         say(health::ok, "reached", text);
         if (!root_.empty()) say(health::ok, "root", "the root " + root_ + " exists");
         if (facts_.mode.empty())
-            say(health::ok, "srvr",
+            say(wants_tls(how_) ? health::warn : health::ok, "srvr",
                 wants_tls(how_)
-                    ? "its role and version are unknown: srvr is not asked over TLS"
+                    ? "its role and version are not checked: srvr is not asked over TLS"
                     : "its role and version are unknown: srvr is not in 4lw.commands.whitelist");
     }
 

@@ -36,10 +36,6 @@ std::vector<paddock::digest_credentials> read_credentials(const std::string& fil
     return all;
 }
 
-paddock::tls tls_of(const server_options& how) {
-    return wants_tls(how) ? paddock::tls(how.tls_files, how.tls_name) : paddock::tls();
-}
-
 /// As the user info of a URL has it.
 std::string percent_encoded(std::string_view text) {
     static constexpr std::string_view digits = "0123456789ABCDEF";
@@ -73,7 +69,8 @@ std::string in_words_of_the_shell(std::string text) {
 }
 
 paddock::log_function log_of(const server_options& how) {
-    return [quiet = how.quiet](const paddock::log_record& line) {
+    return [quiet = how.quiet, first = how.first_trouble](const paddock::log_record& line) {
+        if (first && first->empty()) *first = in_words_of_the_shell(std::string(line.text));
         if (quiet && line.level != paddock::log_level::error) return;
         std::cerr << "paddock: " + in_words_of_the_shell(std::string(line.text)) + '\n';
     };
@@ -103,7 +100,7 @@ void explain(const paddock::system_error& error) {
 bool wants_tls(const server_options& how) {
     const auto& files = how.tls_files;
     return !files.ca.empty() || !files.certificate.empty() || !files.key.empty() ||
-           !how.tls_name.empty();
+           !files.crl.empty() || !how.tls_name.empty();
 }
 
 servers::servers(asio::any_io_executor executor, const server_options& how) : how_(how) {
@@ -114,13 +111,15 @@ servers::servers(asio::any_io_executor executor, const server_options& how) : ho
     const auto rest = how.servers.substr(scheme.empty() ? 0 : mark + 3);
     const auto credentials = read_credentials(how.auth_file);
     try {
+        if (wants_tls(how)) certificates_.emplace(executor, how.tls_files, how.tls_name);
+        const auto tls = certificates_ ? certificates_->tls() : paddock::tls();
         if (scheme.empty() || scheme == "zk" || scheme == "zookeeper") {
             paddock::client_options options;
             options.session_timeout = how.session_timeout;
             options.create_root = how.create_root;
             options.lease.min_validity = how.session_timeout * 9 / 20; // more than the margin
             options.auth = credentials;
-            options.tls = tls_of(how);
+            options.tls = tls;
             options.log = log_of(how);
             zk_.emplace(std::move(executor), rest, std::move(options));
             return;
@@ -132,7 +131,7 @@ servers::servers(asio::any_io_executor executor, const server_options& how) : ho
             options.max_ttl = std::max(options.max_ttl, options.ttl);
             options.trust_new_servers = how.new_servers;
             options.min_validity = how.session_timeout * 9 / 20;
-            options.tls = tls_of(how);
+            options.tls = tls;
             options.log = log_of(how);
             redis_url_ = how.servers;
             if (!credentials.empty())
@@ -160,7 +159,9 @@ asio::awaitable<void> servers::connect(std::chrono::nanoseconds limit) {
     if (!failed) co_return;
     if (failed == paddock::errc::not_connected)
         throw failure("no server of " + shown(how_.servers) +
-                      " answers: check --servers, and whether they run");
+                      (wants_tls(how_) ? " could be used: check --servers, whether they run, and "
+                                         "--tls-ca and its like"
+                                       : " answers: check --servers, and whether they run"));
     explain(paddock::system_error(failed));
 }
 

@@ -1,6 +1,8 @@
 // The client that the options of a command name: of ZooKeeper or of Redis.
 #pragma once
 
+#include "certificates.hpp"
+
 #include <paddock/client.hpp>
 #include <paddock/error.hpp>
 #include <paddock/tls.hpp>
@@ -12,6 +14,7 @@
 #include <boost/asio/awaitable.hpp>
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -41,8 +44,9 @@ struct server_options {
     std::chrono::milliseconds session_timeout{10'000};
     std::chrono::milliseconds connect_timeout{15'000};
     bool create_root = false;
-    bool new_servers = false; ///< redis::client_options::trust_new_servers
-    bool quiet = false;       ///< without the client's log
+    bool new_servers = false;                     ///< redis::client_options::trust_new_servers
+    bool quiet = false;                           ///< without the client's log
+    std::shared_ptr<std::string> first_trouble{}; ///< gets the first line of the client's log
 };
 
 /// Whether one of the options for TLS is given.
@@ -73,6 +77,7 @@ public:
 
 private:
     server_options how_;
+    std::optional<certificates> certificates_{};
     std::optional<paddock::client> zk_{};
 #if PADDOCK_HAS_REDIS
     std::optional<paddock::redis::client> redis_{};

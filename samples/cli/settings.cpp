@@ -44,19 +44,28 @@ void add_servers(CLI::App& app, server_options& into) {
                    "a file with lines user:password; the servers get them")
         ->type_name("FILE")
         ->group(group);
-    const auto file = [&](const std::string& name, std::string& path, const std::string& text) {
-        app.add_option(name, path, text)->type_name("FILE")->group(group);
+    // An unset variable of a script must not stand for a plain connection.
+    const CLI::Validator given(
+        [](const std::string& value) { return value.empty() ? "must not be empty" : ""; }, "");
+    const auto tls = [&](const std::string& name, const std::string& variable, std::string& value,
+                         const std::string& text) {
+        return app.add_option(name, value, "TLS: " + text)
+            ->envname("PADDOCK_TLS_" + variable)
+            ->check(given)
+            ->type_name("FILE")
+            ->group(group);
     };
-    file("--tls-ca", into.tls_files.ca,
-         "TLS: the authorities that may vouch for the servers (those of the system)");
-    file("--tls-cert", into.tls_files.certificate, "TLS: the certificate that the servers get");
-    file("--tls-key", into.tls_files.key, "TLS: its key, if that is not in the same file");
-    app.add_option(
-           "--tls-name", into.tls_name,
-           "TLS: the name in the servers' certificates (their host). With one of these four "
-           "options connections to ZooKeeper are encrypted")
-        ->type_name("NAME")
-        ->group(group);
+    tls("--tls-ca", "CA", into.tls_files.ca,
+        "the authorities that may vouch for the servers, a PEM file, as are the next three (those "
+        "that the system trusts)");
+    tls("--tls-cert", "CERT", into.tls_files.certificate,
+        "this client's own certificate, and behind it those of the authorities between");
+    tls("--tls-key", "KEY", into.tls_files.key, "its key, if that is not in the same file");
+    tls("--tls-crl", "CRL", into.tls_files.crl, "lists of revoked certificates");
+    tls("--tls-name", "NAME", into.tls_name,
+        "the name in the servers' certificates (their host). With one of these five options "
+        "connections to ZooKeeper are encrypted; files that change are read again")
+        ->type_name("NAME");
     add_time(app, "--session-timeout", into.session_timeout,
              "how long a lock stays when its holder has died (10s)")
         ->group(group);

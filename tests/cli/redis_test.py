@@ -2,8 +2,11 @@
 """`paddock` with locks on Redis.
    redis_test.py SOURCE-ROOT PADDOCK [CHECK…]"""
 import os
+import pathlib
+import shutil
 import signal
 import subprocess
+import tempfile
 
 from scene import Authority, TlsProxy, checks_of, end, eventually, last_tick, run_checks, same
 
@@ -107,6 +110,8 @@ def connections_are_encrypted(s):
                        (["--tls-ca", authority.ca, *ours, "--tls-name", "other"], "hostname mismatch")):
         refused = locks("rediss", "localhost", *words)
         same((refused.returncode, why in refused.err or "the client's certificate" in refused.err), (125, True))
+    empty = locks("redis", "localhost", "--tls-ca", "")
+    same((empty.returncode, "--tls-ca" in empty.err, "must not be empty" in empty.err), (2, True, True))
     useless = locks("redis", "localhost", "--tls-ca", authority.ca)
     same((useless.returncode, useless.err),
          (2, "paddock: --tls-ca and its like have no use: no server has rediss://\n"))
@@ -115,6 +120,33 @@ def connections_are_encrypted(s):
     looked = s.run("doctor", "--tls-ca", authority.ca, *ours, servers=f"rediss://localhost:{port}")
     assert "a client can use them for locks" in looked.out, looked.out + looked.err
     proxy.close()
+
+
+def loads_openssl(process):
+    return "libssl" in pathlib.Path(f"/proc/{process.pid}/maps").read_text()
+
+
+def changed_certificates_are_read_again(s):
+    old, new = (Authority(tempfile.mkdtemp(dir=s.folder)) for _ in range(2))
+    proxy = TlsProxy(s.server.address, old.issue("server"))
+    ca = s.file()
+    shutil.copy(old.ca, ca)
+    holder = s.hold(s.path(), *NEW, "--session-timeout", "60s", servers=f"rediss://{proxy.address}",
+                    more={"PADDOCK_TLS_CA": str(ca)})
+    shutil.copy(new.ca, ca)
+    proxy.present(new.issue("server"))
+    proxy.drop()
+    eventually("a connection under the new authority", lambda: proxy.secured)
+    assert loads_openssl(holder)
+    status, _, err = end(holder)
+    same((status, "the lock was lost" in err), (0, False))
+    proxy.close()
+
+
+def openssl_is_loaded_only_to_encrypt(s):
+    holder = s.hold(s.path(), *NEW)
+    assert not loads_openssl(holder)
+    end(holder)
 
 
 run_checks(checks_of(globals()), kind="redis",

@@ -98,12 +98,23 @@ class TlsProxy(Proxy):
     """The same server, over TLS."""
 
     def __init__(self, address, pair, wants=None):
-        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        self.context.load_cert_chain(*pair)
-        if wants:
-            self.context.verify_mode = ssl.CERT_REQUIRED
-            self.context.load_verify_locations(wants)
+        self.present(pair, wants)
+        self.secured = []
         super().__init__(address)
+
+    def present(self, pair, wants=None):
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*pair)
+        if wants:
+            context.verify_mode = ssl.CERT_REQUIRED
+            context.load_verify_locations(wants)
+        self.context = context
+
+    def drop(self):
+        for one in self.secured:
+            with contextlib.suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+        self.secured.clear()
 
     def accept(self):
         with contextlib.suppress(OSError):
@@ -115,6 +126,7 @@ class TlsProxy(Proxy):
         # One thread for both directions: OpenSSL allows no more.
         with contextlib.suppress(OSError), socket.create_connection(self.target) as server, \
                 self.context.wrap_socket(client, server_side=True) as client:
+            self.secured.append(client)
             while True:
                 ready = [client] if client.pending() else select.select([client, server], [], [])[0]
                 for one in ready:
