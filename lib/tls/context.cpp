@@ -83,7 +83,7 @@ std::shared_ptr<ssl::context> checked(std::shared_ptr<ssl::context> context) {
     return context;
 }
 
-std::string checked_name(std::string name) {
+const std::string& checked_name(const std::string& name) {
     if (name.find('\0') != name.npos) throw bad_argument("name", "has a null character");
     return name;
 }
@@ -114,7 +114,7 @@ tls::tls() noexcept = default;
 
 tls::tls(std::shared_ptr<ssl::context> context, std::string name)
     : state_(std::make_shared<detail::tls_state>(checked(std::move(context)),
-                                                 checked_name(std::move(name)))) {}
+                                                 checked_name(name))) {}
 
 tls::tls(const tls_files& files, std::string name)
     : tls(make_tls_context(files), std::move(name)) {}

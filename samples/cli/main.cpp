@@ -2,6 +2,7 @@
 #include "command_line.hpp"
 #include "exit_status.hpp"
 #include "standard_error.hpp"
+#include "with_tls.hpp"
 
 #include <algorithm>
 #include <exception>
@@ -20,7 +21,10 @@ void occupy_standard_streams() {
         if (fcntl(file, F_GETFD) < 0) open("/dev/null", O_RDWR | O_CLOEXEC);
 }
 
-int run(const std::vector<std::string>& words) {
+int run(char** argv) {
+    std::vector<std::string> words;
+    for (auto word = argv; *word != nullptr && *++word != nullptr;)
+        words.emplace_back(*word);
     const auto [app, commands] = cli::make_command_line(words.empty() ? "" : words[0]);
     const auto end = std::find(words.begin(), words.end(), "--");
     const std::vector<std::string> command(end == words.end() ? end : end + 1, words.end());
@@ -37,6 +41,7 @@ int run(const std::vector<std::string>& words) {
                 if (end != words.end() && !one.runs_a_command)
                     throw cli::usage_error(one.app->get_name() +
                                            " runs no command, such as one behind --");
+                cli::become_one_with_tls(*one.app, argv);
                 return one.run(command);
             }
     } catch (const CLI::Success& asked) { // --help, --version
@@ -54,9 +59,9 @@ int run(const std::vector<std::string>& words) {
 
 } // namespace
 
-int main(int argc, char** argv) {
+int main(int, char** argv) {
     occupy_standard_streams();
-    const int status = run(std::vector<std::string>(argv + 1, argv + argc));
+    const int status = run(argv);
     cli::finish_errors();
     return status;
 }

@@ -53,7 +53,7 @@ check_development() {
 }
 
 check_tools() {
-  for file in bin/paddock share/man/man1/paddock-lock.1.gz share/bash-completion/completions/paddock.bash; do
+  for file in bin/paddock libexec/paddock/paddock-with-tls share/man/man1/paddock-lock.1.gz share/bash-completion/completions/paddock.bash; do
     [ -f "$folder/debian-root/usr/$file" ] || fail "paddock-tools has no $file"
   done
   if depends 'lib(zookeeper|paddock).*'; then fail "paddock-tools needs $(dpkg-deb -f "$package" Depends)"; fi
