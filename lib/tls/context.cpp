@@ -113,8 +113,8 @@ std::shared_ptr<ssl::context> make_tls_context(const tls_files& files) {
 tls::tls() noexcept = default;
 
 tls::tls(std::shared_ptr<ssl::context> context, std::string name)
-    : state_(std::make_shared<detail::tls_state>(checked(std::move(context)),
-                                                 checked_name(name))) {}
+    : state_(std::make_shared<detail::tls_state>(checked(std::move(context)), checked_name(name))) {
+}
 
 tls::tls(const tls_files& files, std::string name)
     : tls(make_tls_context(files), std::move(name)) {}

@@ -38,8 +38,7 @@ asio::awaitable<std::vector<std::string>> finished_runs::names() {
     co_return std::move(found.names);
 }
 
-asio::awaitable<std::vector<recorded_run>>
-finished_runs::last_of_each(std::string beginning) {
+asio::awaitable<std::vector<recorded_run>> finished_runs::last_of_each(std::string beginning) {
     const auto answer = asio::as_tuple(asio::use_awaitable);
     std::vector<recorded_run> found;
     const auto children = co_await names();

@@ -249,7 +249,8 @@ asio::awaitable<void> other(asio::io_context& io, const zookeeper_system& system
 int main(int argc, char** argv) {
     if (argc < 2 || argc > 3) return 2;
     serve([&](const job& wanted, measurement& figures) {
-        const zookeeper_system system{argv[1], argc > 2 ? argv[2] : "", wanted.number("sticky", 0) == 1,
+        const zookeeper_system system{argv[1], argc > 2 ? argv[2] : "",
+                                      wanted.number("sticky", 0) == 1,
                                       wanted.number("observed", 0) == 1};
         asio::io_context io(1);
         if (wanted.workload() == "contend")
