@@ -5,6 +5,7 @@
 #include <boost/asio/post.hpp>
 
 #include <array>
+#include <fcntl.h>
 #include <utility>
 
 namespace paddock {
@@ -44,6 +45,8 @@ struct stream_state : std::enable_shared_from_this<stream_state> {
         const auto address = asio::ip::make_address(to, error);
         const tcp::endpoint peer(address, port);
         if (!error) socket.open(peer.protocol(), error);
+        // Programs that this one starts would keep the connection.
+        if (!error) ::fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
         if (!error) socket.non_blocking(true, error);
         if (!error) socket.set_option(tcp::no_delay(true), error);
         if (!error) socket.set_option(io_socket::keep_alive(true), error);

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <deque>
+#include <fcntl.h>
 #include <optional>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -128,6 +129,11 @@ TEST_CASE_FIXTURE(two_ends, "what an aborted stream has written does not arrive 
         far.read_some(asio::buffer(bytes), error);
     const error_code reset = asio::error::connection_reset, end = asio::error::eof;
     CHECK(error == (aborted ? reset : end));
+}
+
+TEST_CASE_FIXTURE(two_ends, "programs that this one starts do not inherit a connection") {
+    connect();
+    CHECK((::fcntl(near->descriptor(), F_GETFD) & FD_CLOEXEC) != 0);
 }
 
 TEST_CASE_FIXTURE(two_ends, "a connection that is refused, and addresses that are none") {
