@@ -263,8 +263,10 @@ std::chrono::milliseconds c_client::session_timeout() const noexcept {
 std::string c_client::server() const {
     if (handle_ == nullptr) return {};
     const inside_c lock(c_client_mutex); // the text is in a buffer of the process
-    const char* const text = zoo_get_current_server(handle_);
-    return text != nullptr ? text : "";
+    const char* const found = zoo_get_current_server(handle_);
+    std::string text = found != nullptr ? found : "";
+    std::erase_if(text, [](char c) { return c == '[' || c == ']'; }); // the list has none
+    return text;
 }
 
 /// The C client ignores a new list of the same length if it knows all IP addresses in it. So it

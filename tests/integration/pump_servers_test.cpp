@@ -276,7 +276,7 @@ struct v6_relay {
 
 } // namespace
 
-TEST_CASE("an IPv6 address is a server like any other") {
+TEST_CASE("an IPv6 address is a server like any other, and is left when the list has it no more") {
     asio::io_context io(1);
     v6_relay relay(io, shared_server().port());
     if (!relay.listen()) {
@@ -285,10 +285,14 @@ TEST_CASE("an IPv6 address is a server like any other") {
     }
     std::thread runs([&] { io.run_for(20s); });
     {
-        pump_harness h(native::pump_options{
-            {literal_server(relay.acceptor.local_endpoint().port(), "::1")}, 10s, {}});
+        const auto port = relay.acceptor.local_endpoint().port();
+        pump_harness h(native::pump_options{{literal_server(port, "::1")}, 10s, {}});
         CHECK(h.connect());
         CHECK(h.wait(h.exists("/")).rc == ok);
+        CHECK(h.pump->server() == "[::1]:" + std::to_string(port));
+        h.pump->set_servers({literal_server(shared_server().port())});
+        CHECK(h.until([&] { return h.user.connected == 2; }));
+        CHECK(h.pump->server() == shared_server().address());
     }
     io.stop();
     runs.join();
