@@ -50,11 +50,12 @@ class [[gnu::visibility("default")]] tls;
 ///     paddock::client_options options;
 ///     options.tls = paddock::tls({.ca = "/etc/app/ca.pem"});
 ///
-/// The server's certificate is always verified, by the context's authorities (whatever its verify
-/// mode is; its verify callback is asked, too) and by its names, as in RFC 9525: the one that is to
-/// be verified must be among the certificate's subject alternative names. A wildcard stands for a
-/// whole label, and the common name counts for nothing. A name is also sent to the server (SNI).
-/// Until all that is done the client sends nothing but the handshake.
+/// The server must show a certificate, whatever the context's ciphers and verify mode are, and it
+/// is always verified, by the context's authorities and by its names, as in RFC 9525: the one that
+/// is to be verified must be among the certificate's subject alternative names. A wildcard stands
+/// for a whole label, and the common name counts for nothing. Only a verify callback of the context
+/// is asked after all that, and has the last word. A name is also sent to the server (SNI). Until
+/// the end of the handshake the client sends nothing else.
 ///
 /// Thread safety: any thread may use distinct objects. Copies share one state, and several threads
 /// may call replace() at a time, also while clients use it.
@@ -66,8 +67,8 @@ public:
     /// more. `name` is what the certificates are verified against, a name or an address. Empty: the
     /// server's host, as it stands in the list of servers.
     ///
-    /// Errors: throws `bad_argument_error` for an empty context, for a name with a null character,
-    /// and when the library was built without TLS.
+    /// Errors: throws `bad_argument_error` for an empty context, for a name with a null character
+    /// or a dot in front, and when the library was built without TLS.
     explicit tls(std::shared_ptr<asio::ssl::context> context, std::string name = {});
     /// As above, with the context of make_tls_context().
     explicit tls(const tls_files& files, std::string name = {});

@@ -79,12 +79,13 @@ void load_revoked(ssl::context& into, const std::string& file) {
 }
 
 std::shared_ptr<ssl::context> checked(std::shared_ptr<ssl::context> context) {
-    if (!context) throw bad_argument("context", "is empty");
+    if (!context || context->native_handle() == nullptr) throw bad_argument("context", "is empty");
     return context;
 }
 
 const std::string& checked_name(const std::string& name) {
     if (name.find('\0') != name.npos) throw bad_argument("name", "has a null character");
+    if (name.starts_with('.')) throw bad_argument("name", name, "begins with a dot");
     return name;
 }
 

@@ -24,12 +24,19 @@ bool require_name(SSL* ssl, std::string name) {
     name.resize(std::min(name.find('%'), name.size())); // an IPv6 address has its zone behind it
     boost::system::error_code no_address;
     boost::asio::ip::make_address(name, no_address);
+    if (name.starts_with('.')) return false; // for OpenSSL, any name that ends so
     if (!no_address) return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name.c_str()) == 1;
     if (name.ends_with('.')) name.pop_back(); // no certificate has the root's dot
     SSL_set_hostflags(ssl,
                       X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
     return !name.empty() && SSL_set1_host(ssl, name.c_str()) == 1 &&
            SSL_set_tlsext_host_name(ssl, name.c_str()) == 1;
+}
+
+bool has_certificate(SSL* ssl) {
+    X509* const shown = SSL_get_peer_certificate(ssl);
+    X509_free(shown);
+    return shown != nullptr;
 }
 
 } // namespace
@@ -48,7 +55,7 @@ tls_engine::tls_engine(std::shared_ptr<boost::asio::ssl::context> context, std::
     SSL_set_bio(ssl_.get(), in, out);
     SSL_set_connect_state(ssl_.get());
     SSL_set_verify(ssl_.get(), SSL_VERIFY_PEER, nullptr); // the context's callback stays
-    SSL_set_mode(ssl_.get(), SSL_MODE_RELEASE_BUFFERS);
+    SSL_set_mode(ssl_.get(), SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     SSL_set_options(ssl_.get(), SSL_OP_NO_RENEGOTIATION);
     if (!require_name(ssl_.get(), std::move(name)))
         error_ = certificate_error(X509_V_ERR_HOSTNAME_MISMATCH);
@@ -68,7 +75,10 @@ std::string tls_engine::output() {
 tls_engine::outcome tls_engine::shake_hands() {
     if (error_) return outcome::failed; // a name that no certificate can have
     ERR_clear_error();
-    return outcome_of(SSL_do_handshake(ssl_.get()));
+    const auto now = outcome_of(SSL_do_handshake(ssl_.get()));
+    if (now != outcome::done || has_certificate(ssl_.get())) return now;
+    error_ = no_certificate();
+    return outcome::failed;
 }
 
 tls_engine::outcome tls_engine::read(std::string& to) {
@@ -101,10 +111,7 @@ tls_engine::outcome tls_engine::outcome_of(int returned) {
     case SSL_ERROR_ZERO_RETURN:
         return outcome::ended;
     default:
-        const auto verified = SSL_get_verify_result(ssl_.get());
-        const bool refuses = ERR_GET_REASON(ERR_peek_error()) == SSL_R_CERTIFICATE_VERIFY_FAILED;
-        error_ = refuses ? certificate_error(verified) : last_tls_error();
-        ERR_clear_error();
+        error_ = last_tls_error(SSL_get_verify_result(ssl_.get()));
         return outcome::failed;
     }
 }

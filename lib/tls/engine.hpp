@@ -40,6 +40,8 @@ public:
     outcome shake_hands();
     /// Appends what there is; `done` never occurs.
     outcome read(std::string& to);
+    /// `wants_input`: nothing was written. The same bytes are to be written again, when more input
+    /// was read.
     outcome write(std::string_view bytes);
     /// The last word of this side is in output() then.
     void end() noexcept;

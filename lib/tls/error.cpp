@@ -13,8 +13,15 @@ namespace paddock {
 
 namespace {
 
-/// Above the numbers of X509_verify_cert_error stand the reasons of OpenSSL's library SSL.
+/// Above the numbers of X509_verify_cert_error stand the reasons of OpenSSL's library SSL, and far
+/// above those the errors of its other libraries, as they are.
 constexpr int first_reason = 10'000;
+constexpr int first_of_others = 1 << 23;
+
+int value_of(unsigned long error) noexcept {
+    return ERR_GET_LIB(error) == ERR_LIB_SSL ? first_reason + ERR_GET_REASON(error)
+                                             : static_cast<int>(error);
+}
 
 template <std::size_t Size>
 bool is_one_of(const std::array<int, Size>& all, int reason) noexcept {
@@ -55,9 +62,11 @@ public:
             return std::string("its certificate is not accepted: ") +
                    X509_verify_cert_error_string(value);
         const int reason = value - first_reason;
-        const char* const text =
-            ERR_reason_error_string(ERR_PACK(ERR_LIB_SSL, 0, static_cast<unsigned long>(reason)));
-        std::string said = text != nullptr ? text : "error " + std::to_string(reason);
+        const auto error = value < first_of_others
+                               ? ERR_PACK(ERR_LIB_SSL, 0, static_cast<unsigned long>(reason))
+                               : static_cast<unsigned long>(value);
+        const char* const text = ERR_reason_error_string(error);
+        std::string said = text != nullptr ? text : "error " + std::to_string(value);
         // OpenSSL's names of alerts have the version that has brought them in.
         if (const auto alert = said.find("alert "); alert != said.npos) said.erase(0, alert);
         if (reason == SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE)
@@ -85,6 +94,10 @@ boost::system::error_code certificate_error(long verify_result) noexcept {
     return {static_cast<int>(verify_result), category()};
 }
 
+boost::system::error_code no_certificate() noexcept {
+    return {first_reason + SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE, category()};
+}
+
 std::string tls_fault(const boost::system::error_code& error, const std::string& name) {
     const auto said = error.message();
     switch (error.value()) { // those of OpenSSL's reasons are larger
@@ -105,14 +118,31 @@ std::string tls_fault(const boost::system::error_code& error, const std::string&
     }
 }
 
-boost::system::error_code last_tls_error() noexcept {
-    const auto first = ERR_get_error();
-    ERR_clear_error();
-    return {first_reason + ERR_GET_REASON(first), category()};
+/// Behind an error of another library stands what OpenSSL makes of it.
+boost::system::error_code last_tls_error(long verify_result) noexcept {
+    int found = 0;
+    while (const auto error = ERR_get_error()) {
+        if (value_of(error) == first_reason + SSL_R_CERTIFICATE_VERIFY_FAILED) {
+            ERR_clear_error();
+            return certificate_error(verify_result);
+        }
+        const bool first_of_ssl = ERR_GET_LIB(error) == ERR_LIB_SSL && found >= first_of_others;
+        if (found == 0 || first_of_ssl) found = value_of(error);
+    }
+    return {found != 0 ? found : first_reason, category()};
 }
 
 bool is_tls_error(const boost::system::error_code& error) noexcept {
     return error.category() == category();
+}
+
+bool is_lasting_tls_error(const boost::system::error_code& error) noexcept {
+    const int reason = error.value() - first_reason;
+    return is_tls_error(error) &&
+           (reason < 0 || refuses_certificate(reason) || is_other_version(reason) ||
+            is_no_tls(reason) || reason == SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE ||
+            reason == SSL_R_TLSV1_UNRECOGNIZED_NAME || reason == SSL_R_NO_CIPHERS_AVAILABLE ||
+            reason == SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE);
 }
 
 } // namespace paddock

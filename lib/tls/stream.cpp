@@ -41,13 +41,11 @@ public:
 
     bool write(std::string bytes, done written) override {
         if (!open_) return false;
-        if (engine_.write(bytes) != outcome::done) {
-            written_ = std::move(written);
-            later([this] { std::exchange(written_, {})(engine_.error()); });
-            return false;
-        }
-        if (send()) return true;
+        unwritten_ = std::move(bytes);
+        const auto now = put();
+        if (now == outcome::done && send()) return true;
         written_ = std::move(written);
+        if (now == outcome::failed) tell_written(engine_.error());
         return false;
     }
 
@@ -98,9 +96,25 @@ private:
     bool has_plain() {
         if (end_) return true;
         const auto now = engine_.read(plain_);
-        send(); // the protocol's own answers
         if (now != outcome::wants_input) end_ = end_of(now);
+        const bool waited = !unwritten_.empty();
+        const auto put_now = waited ? put() : outcome::done;
+        const bool sent = send(); // the protocol's own answers, too
+        if (waited && (put_now == outcome::failed || (put_now == outcome::done && sent)))
+            tell_written(put_now == outcome::failed ? engine_.error() : error_code());
         return !plain_.empty() || end_;
+    }
+
+    /// In the middle of a message of the protocol OpenSSL takes nothing: then the bytes wait for
+    /// the rest of that.
+    outcome put() {
+        const auto now = unwritten_.empty() ? outcome::done : engine_.write(unwritten_);
+        if (now != outcome::wants_input) unwritten_.clear();
+        return now;
+    }
+
+    void tell_written(error_code error) {
+        later([call = std::exchange(written_, {}), error]() mutable { call(error); });
     }
 
     error_code end_of(outcome how) const {
@@ -122,7 +136,7 @@ private:
         sending_ = !below_->write(std::move(bytes), [this](error_code error) {
             sending_ = false;
             if (!error && !send()) return;
-            if (written_) std::exchange(written_, {})(error);
+            if (written_ && unwritten_.empty()) std::exchange(written_, {})(error);
         });
         return !sending_;
     }
@@ -139,6 +153,7 @@ private:
     done secured_; ///< until the end of the handshake
     received read_;
     done written_;
+    std::string unwritten_;         ///< that OpenSSL has not taken yet
     std::string plain_;             ///< that the reader has not got yet
     std::optional<error_code> end_; ///< that follows it
     bool sending_ = false;

@@ -33,6 +33,8 @@ std::string tls_fault(const boost::system::error_code& error, const std::string&
 
 bool is_tls_error(const boost::system::error_code&) noexcept { return false; }
 
+bool is_lasting_tls_error(const boost::system::error_code&) noexcept { return false; }
+
 std::unique_ptr<stream> make_tls_stream(environment&, std::unique_ptr<stream>, const tls&,
                                         const std::string&, stream::done) {
     refuse();

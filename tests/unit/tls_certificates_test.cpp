@@ -127,6 +127,24 @@ TEST_CASE("a server that wants a certificate gets ours, or says that it has none
     }
 }
 
+TEST_CASE("whoever has an authority of the same name is refused for what it is") {
+    authority impostor("the same name"), real("the same name");
+    for (const auto version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+        tls_server server(impostor.issue(), version);
+        const auto text = refusal(server, tls({.ca = real.ca_file()}));
+        CAPTURE(text);
+        CHECK(text.starts_with("its certificate is not accepted: "));
+    }
+}
+
+TEST_CASE("a server without a certificate is refused, also by a context that allows it") {
+    const auto context = std::make_shared<ssl::context>(ssl::context::tls_client);
+    SSL_CTX_set_cipher_list(context->native_handle(), "ALL:aNULL:@SECLEVEL=0");
+    tls_server nobody(of_localhost(), TLS1_2_VERSION);
+    nobody.needs_no_certificates();
+    CHECK(refusal(nobody, tls(context)) == "peer did not return a certificate");
+}
+
 TEST_CASE("files that cannot be used are named, and none of them asks for a passphrase") {
     const auto own = trusted().issue();
     const auto other = trusted().issue();
@@ -159,6 +177,10 @@ TEST_CASE("files that cannot be used are named, and none of them asks for a pass
 TEST_CASE("arguments that make no sense are refused") {
     CHECK_THROWS_AS(tls(std::shared_ptr<ssl::context>()), bad_argument_error);
     CHECK_THROWS_AS(tls(tls_files(), std::string("a\0b", 3)), bad_argument_error);
+    CHECK_THROWS_AS(tls(tls_files(), ".example"), bad_argument_error);
+    const auto moved = std::make_shared<ssl::context>(ssl::context::tls_client);
+    const ssl::context taken(std::move(*moved));
+    CHECK_THROWS_AS(tls{moved}, bad_argument_error);
     CHECK_THROWS_AS(tls().replace(make_tls_context({})), bad_argument_error);
     const tls some{tls_files()};
     CHECK_THROWS_AS(some.replace(nullptr), bad_argument_error);

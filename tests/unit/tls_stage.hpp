@@ -63,6 +63,13 @@ public:
         CHECK(SSL_write(ssl_.get(), text.data(), static_cast<int>(text.size())) > 0);
         return output();
     }
+    /// Its messages come in many records; those behind the handshake, with the client's certificate
+    /// in them, in several each.
+    void speaks_in_small_records() { SSL_CTX_set_max_send_fragment(context_.native_handle(), 512); }
+    /// Takes anybody, and shows nothing.
+    void needs_no_certificates() {
+        SSL_CTX_set_cipher_list(context_.native_handle(), "aNULL:@SECLEVEL=0");
+    }
     std::string end() {
         SSL_shutdown(ssl_.get());
         return output();

@@ -147,6 +147,48 @@ TEST_CASE("a server that reads slowly: the write ends when all is gone") {
     CHECK(*s.write_failed == boost::asio::error::connection_reset);
 }
 
+TEST_CASE("what is written in the middle of the server's message follows behind it") {
+    tls_server server(of_localhost());
+    server.wants_certificate_of(trusted().ca_file());
+    server.speaks_in_small_records();
+    const auto own = trusted().issue();
+    tls_stage s(server);
+    s.begin(tls({.ca = trusted().ca_file(), .certificate = own.certificate, .key = own.key}));
+    while (!s.secured)
+        s.tell(server.answer(s.network.taken()));
+    s.read();
+    const auto tickets = server.answer(s.network.taken());
+    const std::size_t first = 600; // of the first ticket's two records
+    REQUIRE(tickets.size() > first);
+    s.tell(tickets.substr(0, first));
+    s.write("here I am");
+    s.env.run();
+    CHECK(s.writes);
+    CHECK(s.network.taken().empty());
+    s.tell(tickets.substr(first));
+    CHECK_FALSE(s.writes);
+    CHECK_FALSE(s.write_failed);
+    server.answer(s.network.taken());
+    CHECK(server.heard == "here I am");
+}
+
+TEST_CASE("a write that fails beside an alert that is on its way fails once, with the reason") {
+    tls_server server(of_localhost());
+    tls_stage s(server);
+    s.open();
+    s.network.last().takes_bytes = false;
+    auto said = server.say("changed on its way");
+    said.back() ^= 1;
+    s.tell(said);
+    REQUIRE(s.ended);
+    s.network.let_write_end(); // of the alert
+    s.write("too late");
+    s.env.run();
+    CHECK_FALSE(s.writes);
+    REQUIRE(s.write_failed);
+    CHECK(is_tls_error(*s.write_failed));
+}
+
 TEST_CASE("a closed stream calls nobody, and has said so to the server; an aborted one has not") {
     for (const bool aborts : {false, true}) {
         tls_server server(of_localhost());
