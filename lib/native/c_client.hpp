@@ -91,7 +91,8 @@ private:
     std::optional<encryption> encryption_;
     c_sockets sockets_;
     std::unique_ptr<relay> relay_; ///< of the present connection, or the last one
-    std::string relay_server_;     ///< its server
+    std::string relay_server_;     ///< its server, `ip:port`
+    std::string relay_host_;       ///< the name or address of that in the list
     bool relay_connects_ = false;  ///< the C client waits for it
 };
 

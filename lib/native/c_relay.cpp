@@ -33,13 +33,13 @@ void c_client::begin_relay() {
     auto opened = sockets_.take();
     if (!opened) return;
     relay_server_ = opened->address + ':' + std::to_string(opened->port);
-    const auto host = encryption_->host_of(relay_server_);
+    relay_host_ = encryption_->host_of(relay_server_);
     relay_connects_ = true;
     relay_ = std::make_unique<relay>(
         encryption_->env, opened->far_end, opened->address, opened->port,
-        [this, host](std::unique_ptr<stream> connected, stream::done secured) {
-            return make_tls_stream(encryption_->env, std::move(connected), encryption_->how, host,
-                                   std::move(secured));
+        [this](std::unique_ptr<stream> connected, stream::done secured) {
+            return make_tls_stream(encryption_->env, std::move(connected), encryption_->how,
+                                   relay_host_, std::move(secured));
         });
 }
 
@@ -69,7 +69,6 @@ void c_client::flush_relay() noexcept {
 bool c_client::report_relay() {
     if (!relay_) return false;
     const auto& where = relay_server_;
-    const auto host = encryption_->host_of(where);
     const auto& why = relay_->failure();
     if (relay_->at() == relay::stage::securing)
         observer_->on_tls_trouble(log_code::c_client,
@@ -78,11 +77,14 @@ bool c_client::report_relay() {
                                           "one for TLS (secureClientPort)");
     else if (broken_by_us_ || !why)
         return false;
+    else if (is_lasting_tls_error(why))
+        observer_->on_tls_trouble(log_code::unsuitable_server,
+                                  "the server " + where + named(relay_host_, where) +
+                                      " cannot be used: TLS: " +
+                                      tls_fault(why, verified_name(encryption_->how, relay_host_)));
     else if (is_tls_error(why))
-        observer_->on_tls_trouble(
-            log_code::unsuitable_server,
-            "the server " + where + named(host, where) +
-                " cannot be used: TLS: " + tls_fault(why, verified_name(encryption_->how, host)));
+        observer_->on_tls_trouble(log_code::c_client, "the connection to " + where +
+                                                          " has ended: TLS: " + why.message());
     else if (relay_->ended_in() == relay::stage::securing)
         observer_->on_tls_trouble(log_code::c_client,
                                   where + " has closed the connection in TLS's handshake: its "

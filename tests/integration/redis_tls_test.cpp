@@ -7,8 +7,10 @@
 #include <paddock/any_client.hpp>
 #include <paddock/tls.hpp>
 
+#include <boost/asio/write.hpp>
 #include <doctest/doctest.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -215,6 +217,28 @@ CO_TEST("a server that stops in the middle of the handshake is given up, and tri
     link.heal();
     co_await finished(call);
     CHECK_FALSE(call->error);
+}
+
+CO_TEST("an error of a server that may pass is no refusal") {
+    if (torn_down(test)) co_return;
+    using asio::ip::tcp;
+    tcp::acceptor troubled(io, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+    std::vector<std::shared_ptr<tcp::socket>> links;
+    const std::string alert("\x15\x03\x03\x00\x02\x02\x50", 7); // internal_error
+    std::function<void()> accept = [&] {
+        troubled.async_accept([&](error_code error, tcp::socket link) {
+            if (error) return;
+            links.push_back(std::make_shared<tcp::socket>(std::move(link)));
+            asio::write(*links.back(), asio::buffer(alert), error);
+            accept();
+        });
+    };
+    accept();
+    attempt a(executor, at(troubled.local_endpoint().port()), tls(files()));
+    const auto call = start([&](auto token) { a.client.connect_for(1s, std::move(token)); });
+    co_await finished(call);
+    CHECK(call->error == errc::not_connected);
+    CHECK(a.log.has("TLS: alert internal error"));
 }
 
 CO_TEST("a server whose handshake comes in pieces of four bytes connects all the same") {

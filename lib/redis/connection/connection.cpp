@@ -145,7 +145,7 @@ void connection::on_read(const error_code& error, std::string_view bytes) {
 /// the end of the connection can overtake the reason.
 void connection::broken(const error_code& error) {
     if (is_tls_error(error))
-        return end(has_spoken_ ? ending::lost : ending::refused,
+        return end(has_spoken_ || !is_lasting_tls_error(error) ? ending::lost : ending::refused,
                    "TLS: " + tls_fault(error, verified_name(limits_.tls, where_.host)));
     if (stage_ != stage::connecting && !has_spoken_) {
         if (where_.tls) return end(ending::lost, no_word_after_tls);
