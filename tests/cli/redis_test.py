@@ -112,6 +112,8 @@ def connections_are_encrypted(s):
         same((refused.returncode, why in refused.err or "the client's certificate" in refused.err), (125, True))
     empty = locks("redis", "localhost", "--tls-ca", "")
     same((empty.returncode, "--tls-ca" in empty.err, "must not be empty" in empty.err), (2, True, True))
+    unset = s.run("lock", s.path(), *NEW, "--", "true", more={"PADDOCK_TLS_CA": ""})
+    same((unset.returncode, unset.err), (2, "paddock: PADDOCK_TLS_CA is set, and empty\n"))
     useless = locks("redis", "localhost", "--tls-ca", authority.ca)
     same((useless.returncode, useless.err),
          (2, "paddock: --tls-ca and its like have no use: no server has rediss://\n"))
