@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Usage: check_alone.py BUILD
+"""Usage: check_alone.py ROOT BUILD [all]
 
-Compiles every source of the tests alone, as a build folder with -Dunity=off would, but without making code of it: no
-source may rest on what others include before it. (That build has compiled the other sources so, anyway.)"""
+Compiles the sources of tests that the last commits have changed, or all, each alone, as a build folder with -Dunity=off
+would, but without making code of it: no source may rest on what others include before it. (That build has compiled the
+other sources so, anyway.)"""
 
 import concurrent.futures
 import json
@@ -12,7 +13,19 @@ import shlex
 import subprocess
 import sys
 
-build = pathlib.Path(sys.argv[1])
+COMMITS = 50  # all sources take a quarter of an hour of a processor
+
+root, build = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
+
+
+def changed():
+    """Files that the last commits have changed; None if that is not known."""
+    command = ["git", "-C", root, "diff", "--name-only", "--relative", f"HEAD~{COMMITS}", "--", "."]
+    try:
+        found = subprocess.run(command, capture_output=True, text=True)
+    except FileNotFoundError:
+        return None
+    return {(root / name).resolve() for name in found.stdout.splitlines()} if found.returncode == 0 else None
 
 
 def compiles(entry):
@@ -34,6 +47,9 @@ entries = [
 ]
 if not entries:
     sys.exit("no test was found in compile_commands.json")
+recent = None if "all" in sys.argv[3:] else changed()
+if recent is not None:
+    entries = [entry for entry in entries if (build / entry["file"]).resolve() in recent]
 with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
     results = list(pool.map(compiles, entries))
 for fine, said in results:
