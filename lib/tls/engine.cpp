@@ -111,7 +111,9 @@ tls_engine::outcome tls_engine::outcome_of(int returned) {
     case SSL_ERROR_ZERO_RETURN:
         return outcome::ended;
     default:
-        error_ = last_tls_error(SSL_get_verify_result(ssl_.get()));
+        // Behind a failure OpenSSL fails without a reason.
+        if (ERR_peek_error() != 0 || !error_)
+            error_ = last_tls_error(SSL_get_verify_result(ssl_.get()));
         return outcome::failed;
     }
 }
