@@ -5,6 +5,7 @@
 // and everything else as in chaos_test.cpp.
 
 #include "chaos.hpp"
+#include "support/certificates.hpp"
 #include "support/redis_caller.hpp"
 #include "support/redis_server.hpp"
 #include "support/time_scale.hpp"
@@ -12,6 +13,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -35,12 +37,14 @@ const std::vector<std::string> persistent{
     "--appendonly",     "yes", "--appendfsync", "no", "--repl-diskless-sync-delay", "0",
     "--lua-time-limit", "100"};
 
+bool is_encrypted(std::size_t post) { return PADDOCK_CHAOS_TLS != 0 && post % 4 >= 2; }
+
 /// Repeats a command that the server cannot execute for the moment. A script still runs for a while
 /// after SCRIPT KILL has said OK.
 redis_caller::reply tell(const redis_server& one, words command) {
     const auto deadline = faults::clock::now() + scaled(30s);
     for (;;) {
-        const auto said = redis_caller(one.port())(command);
+        const auto said = redis_caller(one.plain_port())(command);
         if (!said.is_error()) return said;
         const bool passes = said.text.starts_with("LOADING") || said.text.starts_with("NOTBUSY") ||
                             said.text.starts_with("BUSY");
@@ -54,19 +58,24 @@ class redis_servers final : public chaos_servers {
 public:
     explicit redis_servers(const chaos_terms& terms) : max_ttl_(terms.lease) {
         for (std::size_t n = 0; n < size; ++n)
-            all_.push_back(std::make_unique<member>(n));
+            all_.push_back(std::make_unique<member>(n, issuer_));
     }
 
     crew_terms terms() override {
         crew_terms all;
         all.program = PADDOCK_CHAOS_WORKER;
         all.locks = names;
-        for (const auto& one : all_)
-            all.servers.push_back(one->server.port());
+        all.servers = [this](std::size_t post) {
+            std::vector<std::uint16_t> ports;
+            for (const auto& one : all_)
+                ports.push_back(is_encrypted(post) ? one->server.port() : one->server.plain_port());
+            return ports;
+        };
         all.words = [this](std::size_t post) -> std::vector<std::string> {
             const auto ttl = post % 2 == 0 ? max_ttl_ : max_ttl_ / 2;
             return {"ttl=" + std::to_string(ttl.count()),
-                    "max_ttl=" + std::to_string(max_ttl_.count())};
+                    "max_ttl=" + std::to_string(max_ttl_.count()),
+                    "ca=" + (is_encrypted(post) ? issuer_.ca_file() : std::string())};
         };
         return all;
     }
@@ -112,10 +121,13 @@ public:
 
 private:
     struct member {
-        explicit member(std::size_t n) : name("server " + std::to_string(n)) {}
+        member(std::size_t n, authority& issuer)
+            : name("server " + std::to_string(n))
+            , server(PADDOCK_CHAOS_TLS ? redis_server(persistent, {.identity = issuer.issue()})
+                                       : redis_server(persistent)) {}
 
         std::string name;
-        redis_server server{persistent};
+        redis_server server;
         bool busy = false;
         /// Until then it may have no part in a grant: it could have forgotten something.
         faults::clock::time_point young_until{};
@@ -188,7 +200,7 @@ private:
     void follow(faults& all, member& one) {
         const auto& other = *all_[all.any(size)];
         const bool is_there = !other.busy && &other != &one;
-        const auto port = is_there ? std::to_string(other.server.port()) : "1";
+        const auto port = is_there ? std::to_string(other.server.plain_port()) : "1";
         tell(one.server, {"REPLICAOF", "127.0.0.1", port});
         begin(all, is_there ? "replica of another" : "replica of nothing", one, all.percent(5, 150),
               [&one] {
@@ -214,7 +226,7 @@ private:
 
     /// The others hear BUSY.
     static void occupy(faults& all, member& one) {
-        const auto by = std::make_shared<redis_caller>(one.server.port());
+        const auto by = std::make_shared<redis_caller>(one.server.plain_port());
         by->send({"EVAL", "while true do end", "0"});
         all.begin("script without end", one.name, one.busy, all.percent(5, 150), [&one, by] {
             tell(one.server, {"SCRIPT", "KILL"});
@@ -237,6 +249,7 @@ private:
 
     const std::vector<std::string> names{"one", "two", "three"};
     const milliseconds max_ttl_;
+    authority issuer_;
     std::vector<std::unique_ptr<member>> all_;
 };
 

@@ -6,13 +6,16 @@
 // list of faults is printed after a failure, or if PADDOCK_CHAOS_DIARY is set.
 
 #include "chaos.hpp"
+#include "support/certificates.hpp"
 #include "support/foreigner.hpp"
 #include "support/time_scale.hpp"
 #include "support/zk_ensemble.hpp"
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -24,6 +27,8 @@ using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
 namespace {
+
+bool is_encrypted(std::size_t post) { return PADDOCK_CHAOS_TLS != 0 && post % 4 >= 2; }
 
 std::vector<std::string> ephemerals(foreigner& by, const std::string& directory) {
     constexpr auto container = std::numeric_limits<std::int64_t>::min();
@@ -43,20 +48,30 @@ std::vector<std::string> ephemerals(foreigner& by, const std::string& directory)
 
 class zk_servers final : public chaos_servers {
 public:
-    explicit zk_servers(const chaos_terms& terms)
-        : session_(terms.lease), tick_(session_ / 5), ensemble_({.tick_time = tick_}) {}
+    explicit zk_servers(const chaos_terms& terms) : session_(terms.lease), tick_(session_ / 5) {
+        zk_server_options options{.tick_time = tick_};
+        if (PADDOCK_CHAOS_TLS) options.tls = tls_of_server{.identity = issuer_.issue()};
+        ensemble_.emplace(options);
+    }
 
     crew_terms terms() override {
         crew_terms all;
         all.program = PADDOCK_CHAOS_WORKER;
         all.locks = {"one", "two", "three", "sticky", "key", "shared", "permits"};
-        for (std::size_t i = 0; i < zk_ensemble::size; ++i)
-            all.servers.push_back(ensemble_.server(i).port());
+        all.servers = [this](std::size_t post) {
+            std::vector<std::uint16_t> ports;
+            for (std::size_t i = 0; i < zk_ensemble::size; ++i) {
+                const auto& one = ensemble_->server(i);
+                ports.push_back(is_encrypted(post) ? one.port() : one.plain_port());
+            }
+            return ports;
+        };
         all.words = [this](std::size_t post) -> std::vector<std::string> {
             // Every other client is told the tickTime.
             const auto tick = post % 2 == 0 ? tick_ : 0ms;
             return {"session=" + std::to_string(session_.count()),
-                    "tick=" + std::to_string(tick.count()), "permits=" + std::to_string(permits())};
+                    "tick=" + std::to_string(tick.count()), "permits=" + std::to_string(permits()),
+                    "ca=" + (is_encrypted(post) ? issuer_.ca_file() : std::string())};
         };
         return all;
     }
@@ -67,25 +82,25 @@ public:
     void disturb(faults& all) override {
         if (servers_busy_ || faults::clock::now() < servers_rest_until_) return;
         const auto i =
-            all.any(2) == 0 ? ensemble_.leader().value_or(0) : all.any(zk_ensemble::size);
-        const bool leads = ensemble_.leads(i);
+            all.any(2) == 0 ? ensemble_->leader().value_or(0) : all.any(zk_ensemble::size);
+        const bool leads = ensemble_->leads(i);
         const auto victim = "server " + std::to_string(i) + (leads ? " (leader)" : "");
         const auto rest = [this, most = all.between(0, 6000)] {
             servers_rest_until_ = faults::clock::now() + most;
         };
         switch (all.any(4)) {
         case 0:
-            ensemble_.server(i).kill();
+            ensemble_->server(i).kill();
             return all.begin("server killed", victim, servers_busy_, all.percent(5, 100),
                              [this, i, rest] {
-                                 ensemble_.server(i).start();
+                                 ensemble_->server(i).start();
                                  rest();
                              });
         case 1:
-            ensemble_.pause(i);
+            ensemble_->pause(i);
             return all.begin("server stopped", victim, servers_busy_, all.percent(5, 150),
                              [this, i, rest] {
-                                 ensemble_.resume(i);
+                                 ensemble_->resume(i);
                                  rest();
                              });
         default:
@@ -96,23 +111,23 @@ public:
             const auto& [how, called] = ways[all.any(3)];
             const bool wholly = all.any(3) != 0;
             if (wholly)
-                ensemble_.cut_off(i, how);
+                ensemble_->cut_off(i, how);
             else
-                ensemble_.sever(i, (i + 1) % zk_ensemble::size, how);
+                ensemble_->sever(i, (i + 1) % zk_ensemble::size, how);
             const std::string kind = std::string(leads ? "leader" : "follower") + called;
             return all.begin(kind, victim + (wholly ? "" : ", from one"), servers_busy_,
                              all.percent(25, 300), [this, rest] {
-                                 ensemble_.heal();
+                                 ensemble_->heal();
                                  rest();
                              });
         }
     }
 
-    void await_health() override { ensemble_.await_leader(); }
+    void await_health() override { ensemble_->await_leader(); }
 
     /// The sessions of killed processes have ended.
     void check_nothing_is_left() override {
-        foreigner by(ensemble_.server(ensemble_.await_leader()).address());
+        foreigner by(ensemble_->server(ensemble_->await_leader()).plain_address());
         const auto deadline = steady_clock::now() + 3 * session_ + scaled(20s);
         auto left = ephemerals(by, "/chaos");
         while (!left.empty() && steady_clock::now() < deadline) {
@@ -125,7 +140,8 @@ public:
 
 private:
     const std::chrono::milliseconds session_, tick_;
-    zk_ensemble ensemble_;
+    authority issuer_;
+    std::optional<zk_ensemble> ensemble_{};
     bool servers_busy_ = false;
     faults::clock::time_point servers_rest_until_{};
 };

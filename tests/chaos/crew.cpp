@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 
 crew::crew(crew_terms terms) : terms_(std::move(terms)), posts_(terms_.size) {
     for (std::size_t i = 0; i < posts_.size(); ++i) {
-        for (const auto port : terms_.servers)
+        for (const auto port : terms_.servers(i))
             posts_[i].links.push_back(&room_.add(port));
         start(i);
     }

@@ -18,9 +18,10 @@ namespace paddock::test {
 struct crew_terms {
     std::size_t size = 4;
     std::uint32_t seed = 1;
-    std::string program{};                ///< the worker of this system
-    std::vector<std::string> locks{};     ///< which each process takes
-    std::vector<std::uint16_t> servers{}; ///< their ports
+    std::string program{};            ///< the worker of this system
+    std::vector<std::string> locks{}; ///< which each process takes
+    /// The ports of the servers for the process at a post.
+    std::function<std::vector<std::uint16_t>(std::size_t post)> servers{};
     /// The further arguments of the process at a post.
     std::function<std::vector<std::string>(std::size_t post)> words{};
 };

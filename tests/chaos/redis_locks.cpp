@@ -2,6 +2,7 @@
 //
 //     ttl         the time to live of its keys in milliseconds
 //     max_ttl     the longest one of all clients
+//     ca          whom to trust, if connections are to be encrypted
 
 #include "locks.hpp"
 
@@ -23,6 +24,7 @@ redis::client_options options_of(const arguments& given) {
     redis::client_options options;
     options.ttl = milliseconds(std::stoi(given.at("ttl")));
     options.max_ttl = milliseconds(std::stoi(given.at("max_ttl")));
+    if (const auto& ca = given.at("ca"); !ca.empty()) options.tls = tls({.ca = ca});
     return options;
 }
 
@@ -31,7 +33,9 @@ class redis_locks final : public locks {
 public:
     redis_locks(asio::any_io_executor executor, const arguments& given)
         : max_ttl_(options_of(given).max_ttl)
-        , servers_(std::move(executor), "redis://" + given.at("servers"), options_of(given)) {}
+        , servers_(std::move(executor),
+                   (given.at("ca").empty() ? "redis://" : "rediss://") + given.at("servers"),
+                   options_of(given)) {}
 
     std::vector<way> ways() override {
         auto two = owner_way(), three = exclusive_way(three_, "three");

@@ -3,6 +3,7 @@
 //     session     the session timeout in milliseconds
 //     tick        the servers' tickTime in milliseconds, if the client shall know it
 //     permits     of the semaphore
+//     ca          whom to trust, if connections are to be encrypted
 
 #include "locks.hpp"
 
@@ -22,6 +23,7 @@ client_options options_of(const arguments& given) {
     client_options options;
     options.session_timeout = in_milliseconds(given.at("session"));
     options.lease.tick_time = in_milliseconds(given.at("tick"));
+    if (const auto& ca = given.at("ca"); !ca.empty()) options.tls = tls({.ca = ca});
     return options;
 }
 
