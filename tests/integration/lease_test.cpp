@@ -92,7 +92,7 @@ CO_TEST("a client says how long its lease lasts, which server answers, and since
     CHECK(remaining >= g.valid_until() - boot_clock::now());
     CHECK(s.zk.last_answer() >= begin);
     CHECK(s.zk.last_answer() <= boot_clock::now());
-    CHECK(s.zk.server() == s.proxy.address());
+    CHECK(s.zk.server() == s.address());
     s.proxy.refuse(true);
     s.proxy.cut_all(cut::rst);
     co_await eventually([&] { return s.zk.state() == client_state::suspended; });

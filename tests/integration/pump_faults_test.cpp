@@ -95,9 +95,11 @@ TEST_CASE_FIXTURE(through_proxy, "a request that meets a reset fails, and is not
         // The event loop has not seen the reset yet; the C client does while it sends.
         const auto ghost = root + "/ghost-" + std::to_string(round);
         std::vector<submitted> open{h.create(ghost)};
-        CHECK_FALSE(h.pump->ready());
         CHECK(h.user.disconnected + 1 == before); // never from within submit()
-        CHECK(h.exists("/")->rc == native::code::invalid_state);
+        if (!over_tls()) {                        // there it sends into a local socket
+            CHECK_FALSE(h.pump->ready());
+            CHECK(h.exists("/")->rc == native::code::invalid_state);
+        }
         CHECK(h.wait(open[0]).rc == connection_loss);
         REQUIRE(h.connect());
         CHECK(h.user.connected == before + 1);

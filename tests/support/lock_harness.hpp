@@ -3,6 +3,7 @@
 #include "co_test.hpp"
 #include "foreigner.hpp"
 #include "proxy.hpp"
+#include "tls_front.hpp"
 #include "zk_server.hpp"
 
 #include <paddock/paddock.hpp>
@@ -112,17 +113,20 @@ std::vector<std::string> queue_at(foreigner& by, const std::string& directory);
 std::string queue_up(foreigner& by, const std::string& directory,
                      const std::string& marker = "lock-");
 
-/// One client behind a proxy, with one lock in an empty directory.
+/// One client behind a proxy, also over TLS, with one lock in an empty directory.
 struct scene {
     explicit scene(asio::any_io_executor executor, client_options options = {},
                    mutex_options terms = {}, const std::string& tail = "/lock");
 
     fault_proxy proxy{shared_server().port()};
+    std::unique_ptr<tls_front> front = front_of(proxy.port());
     foreigner direct{shared_server().address()};
     std::string path;
     client zk;
     mutex lock;
 
+    /// Where the client is connected.
+    std::string address() const { return front ? front->address() : proxy.address(); }
     std::vector<std::string> queue() { return queue_at(direct, path); }
     std::size_t sent(std::int32_t operation) const { return proxy.count(direction::up, operation); }
     /// What the client has sent, in order.

@@ -4,6 +4,7 @@
 #include "run_until.hpp"
 #include "support/asio_environment.hpp"
 #include "time_scale.hpp"
+#include "tls_front.hpp"
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/strand.hpp>
@@ -122,8 +123,9 @@ struct pump_harness {
               std::make_shared<native::pump>(*env, native::make_c_client(), std::move(how), user)) {
         pump->start();
     }
+    /// Also over TLS.
     explicit pump_harness(std::uint16_t port, std::chrono::milliseconds session_timeout = 10s)
-        : pump_harness(native::pump_options{{literal_server(port)}, session_timeout, {}}) {}
+        : pump_harness(port, session_timeout, front_of(port)) {}
     ~pump_harness() {
         if (pump) pump->close();
     }
@@ -173,11 +175,23 @@ struct pump_harness {
         return *result;
     }
 
+    std::unique_ptr<tls_front> front;
     std::unique_ptr<asio::io_context> io = std::make_unique<asio::io_context>(1);
     std::unique_ptr<environment> env =
         make_asio_environment(asio::make_strand(asio::any_io_executor(io->get_executor())));
     recording_user user;
     std::shared_ptr<native::pump> pump;
+
+private:
+    pump_harness(std::uint16_t port, std::chrono::milliseconds session_timeout,
+                 std::unique_ptr<tls_front> encrypts)
+        : pump_harness(
+              native::pump_options{.servers = {literal_server(encrypts ? encrypts->port() : port)},
+                                   .session_timeout = session_timeout,
+                                   .auth = {},
+                                   .tls = encrypts ? tls({.ca = tls_front::ca_file()}) : tls()}) {
+        front = std::move(encrypts);
+    }
 };
 
 } // namespace paddock::test

@@ -20,8 +20,6 @@
 
 namespace paddock::test {
 
-/// With PADDOCK_TEST_TLS in the environment the servers and clients of these tests speak TLS.
-inline bool over_tls() noexcept { return std::getenv("PADDOCK_TEST_TLS") != nullptr; }
 inline authority& test_authority() {
     static authority one;
     return one;
