@@ -183,6 +183,17 @@ CO_TEST("a server that wants a certificate of the client refuses none, and a for
     }
 }
 
+CO_TEST("when the server's certificate is mended the client goes on, and says so") {
+    if (torn_down(test)) co_return;
+    authority stranger("a stranger");
+    redis_server own({}, {.identity = stranger.issue()});
+    attempt a(executor, at(own.port()), tls(files()));
+    co_await a.refused("unable to get local issuer certificate");
+    change_certificate(own, trusted().issue());
+    co_await eventually([&] { return a.log.has(" answers after "); }, 20s);
+    co_await a.client.connect_for(20s);
+}
+
 CO_TEST("a client certificate that the server trusts lets the client in") {
     redis::client client(executor, at(strict_server().port()),
                          over(tls(files_with(trusted().issue()))));

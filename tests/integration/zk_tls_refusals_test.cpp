@@ -34,19 +34,23 @@ struct unwanted {
     client zk;
 };
 
+zk_server& expired_server() {
+    static zk_server one(
+        {.tls = tls_of_server{.identity = issuer().issue({.valid = validity::over})}});
+    return one;
+}
+
 } // namespace
 
 CO_TEST("a server that is not the one in the list is not used, and the log says why") {
     constexpr auto code = log_code::unsuitable_server;
     const std::string refused = "its certificate is not accepted: ";
     static authority others("others");
-    static zk_server late(
-        {.tls = tls_of_server{.identity = issuer().issue({.valid = validity::over})}});
     static zk_server self({.tls = tls_of_server{.identity = issuer().self_signed()}});
     const auto address = tls_server().address();
     unwanted name(executor, address, encrypted(trusting(issuer(), "elsewhere.example")));
     unwanted authority(executor, address, encrypted(trusting(others)));
-    unwanted expired(executor, late.address(), encrypted());
+    unwanted expired(executor, expired_server().address(), encrypted());
     unwanted by_itself(executor, self.address(), encrypted());
     co_await name.says(code, refused + "hostname mismatch: elsewhere.example is not among its");
     co_await authority.says(code, refused + "unable to get local issuer certificate");
@@ -54,12 +58,23 @@ CO_TEST("a server that is not the one in the list is not used, and the log says 
     co_await by_itself.says(code, refused + "self");
 }
 
+CO_TEST("a server whose certificate is revoked is not used, nor one that is out of date") {
+    constexpr auto code = log_code::unsuitable_server;
+    static const auto gone = issuer().issue();
+    static zk_server revoked({.tls = tls_of_server{.identity = gone}});
+    static zk_server old(
+        {.tls = tls_of_server{.identity = issuer().issue(), .protocols = {"TLSv1.1"}}});
+    const tls listed({.ca = issuer().ca_file(), .crl = issuer().revoke(gone)});
+    unwanted by_list(executor, revoked.address(), encrypted(listed));
+    unwanted by_version(executor, old.address(), encrypted());
+    co_await by_list.says(code, "its certificate is not accepted: certificate revoked");
+    co_await by_version.says(code, "no version of TLS is allowed on both sides");
+}
+
 CO_TEST("of several servers that are not used each has its own reason") {
-    static zk_server late(
-        {.tls = tls_of_server{.identity = issuer().issue({.valid = validity::over})}});
     static zk_server other(
         {.tls = tls_of_server{.identity = issuer().issue({.names = "DNS:other"})}});
-    const auto expired = late.address(), elsewhere = other.address();
+    const auto expired = expired_server().address(), elsewhere = other.address();
     const auto said_of = [](const std::string& server) {
         return "the server " + server + " cannot be used: TLS: its certificate is not accepted: ";
     };
