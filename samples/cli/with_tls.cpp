@@ -3,6 +3,7 @@
 #include "servers.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -13,14 +14,19 @@ namespace cli {
 
 namespace {
 
+bool has_rediss(const CLI::Option& servers) {
+    auto list = servers.as<std::string>();
+    std::transform(list.begin(), list.end(), list.begin(),
+                   [](unsigned char c) { return std::tolower(c); });
+    return list.find("rediss://") != std::string::npos;
+}
+
 bool asks_for_tls(const CLI::App& command) {
     const auto options = command.get_options();
     return std::any_of(options.begin(), options.end(), [](const CLI::Option* one) {
         const auto name = one->get_name();
         if (one->count() == 0) return false;
-        return name.starts_with("--tls-") ||
-               (name == "--servers" &&
-                one->as<std::string>().find("rediss://") != std::string::npos);
+        return name.starts_with("--tls-") || (name == "--servers" && has_rediss(*one));
     });
 }
 
