@@ -139,7 +139,8 @@ private:
         reply.more = [this, tick]() -> asio::awaitable<std::string> {
             co_await tick->async_wait(asio::use_awaitable);
             tick->expires_after(std::chrono::seconds(1));
-            co_return "data: " + co_await queues_.look() + "\n";
+            const auto seen = co_await queues_.look();
+            co_return "data: " + seen + "\n";
         };
         return reply;
     }
