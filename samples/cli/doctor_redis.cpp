@@ -277,10 +277,11 @@ asio::awaitable<void> examine_redis(const server_options& how, diagnosis& out) {
         }
     const auto answer = asio::as_tuple(asio::use_awaitable);
     const auto [failed] = co_await at.redis().connect_for(doctor_patience, answer);
+    const auto& why = *listening.first_trouble;
     if (failed)
         out.add(health::bad, "", "usable",
-                "no client can use them for locks: " + failed.message() + " (" +
-                    *listening.first_trouble + ')');
+                "no client can use them for locks: " + failed.message() +
+                    (why.empty() ? std::string() : " (" + why + ')'));
     else
         out.add(health::ok, "", "usable", "a client can use them for locks");
     if (all.size() == 1)

@@ -10,7 +10,6 @@
 #include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <string_view>
@@ -35,14 +34,6 @@ std::vector<paddock::digest_credentials> read_credentials(const std::string& fil
     }
     if (all.empty()) throw usage_error("--auth-file: " + file + " has no user:password");
     return all;
-}
-
-/// As options that are empty: they must not stand for a plain connection.
-void refuse_empty_variables() {
-    for (const auto* const name : {"PADDOCK_TLS_CA", "PADDOCK_TLS_CERT", "PADDOCK_TLS_KEY",
-                                   "PADDOCK_TLS_CRL", "PADDOCK_TLS_NAME"})
-        if (const auto* const value = std::getenv(name); value != nullptr && *value == '\0')
-            throw usage_error(std::string(name) + " is set, and empty");
 }
 
 /// As the user info of a URL has it.
@@ -115,7 +106,7 @@ bool wants_tls(const server_options& how) {
 servers::servers(asio::any_io_executor executor, const server_options& how) : how_(how) {
     if (how.servers.empty())
         throw usage_error("no servers are named: give --servers, or set PADDOCK_SERVERS");
-    refuse_empty_variables();
+    if (!how.empty_variable.empty()) throw usage_error(how.empty_variable + " is set, and empty");
     const auto mark = how.servers.find("://");
     const auto scheme = how.servers.substr(0, mark == std::string::npos ? 0 : mark);
     const auto rest = how.servers.substr(scheme.empty() ? 0 : mark + 3);

@@ -40,7 +40,8 @@ struct server_options {
     std::string servers{};   ///< zk://…, redis://…, rediss://…, or host:port,… of ZooKeeper
     std::string auth_file{}; ///< user:password, a line each
     paddock::tls_files tls_files{};
-    std::string tls_name{}; ///< in the servers' certificates, instead of their hosts
+    std::string tls_name{};       ///< in the servers' certificates, instead of their hosts
+    std::string empty_variable{}; ///< one for TLS that is set, which must not stand for none
     std::chrono::milliseconds session_timeout{10'000};
     std::chrono::milliseconds connect_timeout{15'000};
     bool create_root = false;

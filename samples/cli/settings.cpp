@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 
 namespace cli {
@@ -49,8 +50,12 @@ void add_servers(CLI::App& app, server_options& into) {
         [](const std::string& value) { return value.empty() ? "must not be empty" : ""; }, "");
     const auto tls = [&](const std::string& name, const std::string& variable, std::string& value,
                          const std::string& text) {
+        const auto in_environment = "PADDOCK_TLS_" + variable;
+        const auto* const given_there = std::getenv(in_environment.c_str());
+        // CLI11 takes it for one that is not set.
+        if (given_there != nullptr && *given_there == '\0') into.empty_variable = in_environment;
         return app.add_option(name, value, "TLS: " + text)
-            ->envname("PADDOCK_TLS_" + variable)
+            ->envname(in_environment)
             ->check(given)
             ->type_name("FILE")
             ->group(group);
