@@ -9,6 +9,8 @@
 
 #include <boost/asio/execution_context.hpp>
 
+#include <algorithm>
+
 using namespace paddock;
 using namespace paddock::test;
 using native::code::closing;
@@ -16,29 +18,38 @@ using native::code::ok;
 
 namespace {
 
+template <class Call>
+std::chrono::steady_clock::duration time_of(Call call) {
+    const auto begin = std::chrono::steady_clock::now();
+    call();
+    return std::chrono::steady_clock::now() - begin;
+}
+
 /// A call that does not wait takes no longer than this, plus the delay of a busy machine.
 template <class Call>
 void check_brief(Call call, std::chrono::milliseconds limit) {
     const stall_meter stalls;
-    const auto begin = std::chrono::steady_clock::now();
-    call();
-    const auto took = std::chrono::steady_clock::now() - begin;
+    const auto took = time_of(call);
     CHECK(took < scaled(limit) + stalls.allowance());
 }
 
 } // namespace
 
 TEST_CASE("close ends the session at once, and its ephemeral nodes with it") {
-    pump_harness h(shared_server().port());
-    REQUIRE(h.connect());
     foreigner other(shared_server().address());
-    const std::string path = fresh_root();
-    CHECK(h.wait(h.create(path, create_mode::ephemeral)).rc == ok);
-    check_brief([&] { h.pump->close(); }, 20ms);
-    CHECK(other.wait_gone(path, 5s)); // and not when the session times out
-    h.pump->close();
-    CHECK(h.user.disconnected == 0);
-    CHECK(h.exists("/")->rc == native::code::invalid_state);
+    auto shortest = std::chrono::steady_clock::duration::max(); // the server has its part in it
+    for (int round = 0; round < 5; ++round) {
+        pump_harness h(shared_server().port());
+        REQUIRE(h.connect());
+        const std::string path = fresh_root();
+        CHECK(h.wait(h.create(path, create_mode::ephemeral)).rc == ok);
+        shortest = std::min(shortest, time_of([&] { h.pump->close(); }));
+        CHECK(other.wait_gone(path, 5s)); // and not when the session times out
+        h.pump->close();
+        CHECK(h.user.disconnected == 0);
+        CHECK(h.exists("/")->rc == native::code::invalid_state);
+    }
+    CHECK(shortest < scaled(20ms));
 }
 
 TEST_CASE("a session ends when the server has closed it, with all requests executed") {

@@ -78,9 +78,12 @@ CO_TEST("lead() hands leadership over on request, and campaigns again behind the
     co_await eventually([&] { return leaders.size() == 1; });
     const auto two = spawn(executor, [&] { return leads(b, "b"); });
     co_await s.until_queue(2);
+    const auto first_of_all = s.queue().front();
     co_await revoke_leader(a);
     co_await eventually([&] { return leaders.size() == 2; });
     CHECK(leaders.back() == "b");
+    // Leadership passes within a client while the node before is still being deleted.
+    co_await eventually([&] { return s.queue().front() != first_of_all; });
     co_await s.until_queue(2);
     co_await revoke_leader(a);
     co_await eventually([&] { return leaders.size() == 3; });
