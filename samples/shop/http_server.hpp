@@ -131,12 +131,7 @@ public:
 
     http_server(asio::io_context& io, const asio::ip::tcp::endpoint& at, std::size_t most,
                 handler handle)
-        : io_(io)
-        , most_(most)
-        , strand_(asio::make_strand(io))
-        , acceptor_(strand_, at)
-        , handle_(std::move(handle))
-        , all_closed_(strand_) {}
+        : io_(io), most_(most), acceptor_(strand_, at), handle_(std::move(handle)) {}
 
     executor_type get_executor() const { return strand_; }
     asio::ip::tcp::endpoint address() const { return acceptor_.local_endpoint(); }
@@ -178,11 +173,11 @@ public:
 private:
     asio::io_context& io_;
     const std::size_t most_; ///< connections, so that files are left for everything else
-    executor_type strand_;
+    const executor_type strand_ = asio::make_strand(io_);
     asio::ip::tcp::acceptor acceptor_;
     const handler handle_;
     std::set<std::shared_ptr<connection>> connections_;
-    asio::steady_timer all_closed_;
+    asio::steady_timer all_closed_{strand_};
 };
 
 } // namespace shop

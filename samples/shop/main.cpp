@@ -59,15 +59,14 @@ asio::awaitable<void> end_on_signal(asio::io_context& io, paddock::client& zk,
 }
 
 void serve(asio::io_context& io, shop::stock& goods, const std::string& listen,
-           const std::string& servers, int threads, long session_timeout,
+           const std::string& servers, const paddock::client_options& connection, int threads,
            const shop::orders::options& how) {
     rlimit files{};
     getrlimit(RLIMIT_NOFILE, &files);
     files.rlim_cur = files.rlim_max;
     setrlimit(RLIMIT_NOFILE, &files);
     const auto [host, port] = divide(listen, ':', 65535);
-    paddock::client zk(io, servers,
-                       {.session_timeout = std::chrono::milliseconds(session_timeout)});
+    paddock::client zk(io, servers, connection);
     const shop::orders sales(zk, goods, how);
     shop::api api(zk, goods, sales);
     shop::http_server server(io, {asio::ip::make_address(host), asio::ip::port_type(port)},
@@ -86,9 +85,11 @@ void serve(asio::io_context& io, shop::stock& goods, const std::string& listen,
 } // namespace
 
 int main(int argc, char** argv) {
-    std::string listen = "127.0.0.1:8080", servers = "localhost:2181", stock;
+    std::string listen = "127.0.0.1:8080", servers = "localhost:2181", stock, tls_name;
     std::vector<std::string> put;
     shop::orders::options how{.root = "/shop"};
+    paddock::client_options connection;
+    paddock::tls_files files;
     int threads = 1;
     long limit = 1000, packing = 0, session_timeout = 10'000;
     const CLI::AsNumberWithUnit milliseconds(
@@ -105,18 +106,25 @@ int main(int argc, char** argv) {
     app.add_option("--packing", packing, "how long they are held (0s)")->transform(milliseconds);
     app.add_option("--session-timeout", session_timeout, "(10s)")->transform(milliseconds);
     app.add_flag("--without-locks", how.without_locks, "sells goods twice: what locks are for");
+    auto* const tls = app.add_option_group("TLS", "encrypts the connections to ZooKeeper");
+    tls->add_option("--tls-ca", files.ca, "the authorities that may vouch for the servers");
+    tls->add_option("--tls-cert", files.certificate, "this process's own certificate");
+    tls->add_option("--tls-key", files.key, "its key, if that is not in the same file");
+    tls->add_option("--tls-name", tls_name, "in the servers' certificates (their host)");
     CLI11_PARSE(app, argc, argv);
     if (how.label.empty()) how.label = listen;
     how.limit = std::chrono::milliseconds(limit);
     how.packing = std::chrono::milliseconds(packing);
+    connection.session_timeout = std::chrono::milliseconds(session_timeout);
     try {
+        if (tls->count_all() > 0) connection.tls = paddock::tls(files, tls_name);
         asio::io_context io(threads); // lives longer than the stock's thread, which continues in it
         shop::stock goods(stock);
         for (const auto& one : put) {
             const auto [article, count] = divide(one, '=', 1'000'000'000);
             goods.put(article, count);
         }
-        if (put.empty()) serve(io, goods, listen, servers, threads, session_timeout, how);
+        if (put.empty()) serve(io, goods, listen, servers, connection, threads, how);
     } catch (const std::exception& e) {
         std::cerr << "shop: " << e.what() << '\n';
         return 1;

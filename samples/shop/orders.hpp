@@ -41,11 +41,7 @@ public:
         bool without_locks = false;          ///< sells goods twice: to see what locks are for
     };
     orders(const paddock::client& zk, stock& goods, options how)
-        : zk_(zk)
-        , goods_(goods)
-        , how_(std::move(how))
-        , locking_{.label = how_.label, .group = how_.root}
-        , articles_(zk, how_.root, locking_) {}
+        : zk_(zk), goods_(goods), how_(std::move(how)) {}
 
     /// Waits for the locks of all articles, and sells. Throws refusals, and what paddock throws;
     /// when it is cancelled, it leaves the queues.
@@ -88,8 +84,8 @@ private:
     const paddock::client& zk_;
     stock& goods_;
     const options how_;
-    const paddock::mutex_options locking_;
-    const paddock::lock_family articles_;
+    const paddock::mutex_options locking_{.label = how_.label, .group = how_.root};
+    const paddock::lock_family articles_{zk_, how_.root, locking_};
 };
 
 } // namespace shop

@@ -261,4 +261,43 @@ with concurrent.futures.ThreadPoolExecutor() as customers:
 END
   kill "$shop"
   wait "$shop" || fail "the shop ended with status $?"
+
+  if "$programs/shop/shop" --help | grep -q -e --tls-ca; then
+    # shellcheck disable=SC2086
+    PYTHONPATH=$root/tests/cli python3 -B - "$folder" "$server_address" $dies_with_shell "$programs/shop/shop" <<'END' ||
+import contextlib, json, pathlib, subprocess, sys, urllib.error, urllib.request
+from scene import Authority, TlsProxy
+folder, server, *program = pathlib.Path(sys.argv[1]), *sys.argv[2:]
+authority = Authority(folder)
+ensemble = TlsProxy(server, authority.issue("server"), wants=authority.ca)
+certificate, key = authority.issue("shop")
+whole = ["--tls-ca", authority.ca, "--tls-cert", certificate, "--tls-key", key]
+
+@contextlib.contextmanager
+def shop(*options):
+    words = ["--stock", folder / "stock", "--listen", "127.0.0.1:0", "--servers", ensemble.address, *options]
+    with subprocess.Popen([*program, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+def order(process):
+    body = json.dumps({"items": [{"article": "plums", "count": 1}]}).encode()
+    asked = urllib.request.Request(process.stdout.readline().strip() + "orders", body, {"Content-Type": "application/json"})
+    try:
+        return urllib.request.urlopen(asked, timeout=30).status
+    except urllib.error.HTTPError as refused:
+        return refused.code, json.load(refused)["error"]
+
+for options, answer in ((whole, 201), (whole[:2], (503, "no_ensemble")), ([*whole, "--tls-name", "other"], (503, "no_ensemble"))):
+    with shop("--limit", "20s" if answer == 201 else "1s", *options) as process:
+        got = order(process)
+        assert got == answer, (options, got)
+with shop("--tls-cert", "/nowhere.pem") as process:
+    said = process.stderr.read()
+    assert process.wait() == 1 and "/nowhere.pem" in said, said
+END
+      fail "the shop does not use TLS as it should"
+  fi
 fi
