@@ -1,6 +1,7 @@
 // Connections that break during operations.
 
 #include "client_support.hpp"
+#include "support/lock_harness.hpp"
 
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>
@@ -12,11 +13,17 @@ using namespace paddock::test;
 
 namespace {
 
+/// For clients behind a proxy, also over TLS.
 struct behind_proxy {
     fault_proxy proxy{shared_server().port()};
+    std::unique_ptr<tls_front> front = front_of(proxy.port());
     foreigner direct{shared_server().address()};
     std::string path = fresh_root();
     behind_proxy() { direct.create(path, "1"); }
+
+    /// Where clients connect, and how.
+    std::string address() const { return front ? front->address() : proxy.address(); }
+    client_options options(client_options how = {}) const { return over_front(front, how); }
 
     /// Cuts the connection, and refuses new ones until `proxy.refuse(false)`.
     asio::awaitable<void> disconnect(client& zk) {
@@ -34,7 +41,7 @@ constexpr std::array ways{direction::up, direction::down};
 
 CO_TEST("a read gets the right answer wherever the connection is cut") {
     behind_proxy b;
-    client zk(executor, b.proxy.address(), with_timeout(4s));
+    client zk(executor, b.address(), b.options(with_timeout(4s)));
     co_await zk.connect();
     const auto session = zk.session_id();
     std::size_t cuts = 0;
@@ -55,7 +62,7 @@ CO_TEST("a read gets the right answer wherever the connection is cut") {
 
 CO_TEST("every kind of read is repeated") {
     behind_proxy b;
-    client zk(executor, b.proxy.address());
+    client zk(executor, b.address(), b.options());
     co_await zk.connect();
     b.proxy.hold(direction::down);
     tally all;
@@ -75,7 +82,7 @@ CO_TEST("every kind of read is repeated") {
 
 CO_TEST("a write that was cut off fails with outcome_unknown, and is never executed twice") {
     behind_proxy b;
-    client zk(executor, b.proxy.address(), with_timeout(4s));
+    client zk(executor, b.address(), b.options(with_timeout(4s)));
     co_await zk.connect();
     std::size_t cuts = 0;
     for (const auto& round : test.each(ways, places)) {
@@ -102,7 +109,7 @@ CO_TEST("a write that was cut off fails with outcome_unknown, and is never execu
 CO_TEST("every kind of write fails with outcome_unknown when its answer is lost") {
     behind_proxy b;
     b.direct.create(b.path + "/doomed");
-    client zk(executor, b.proxy.address());
+    client zk(executor, b.address(), b.options());
     co_await zk.connect();
     b.proxy.hold(direction::down);
     tally all;
@@ -127,7 +134,7 @@ CO_TEST("every kind of write fails with outcome_unknown when its answer is lost"
 
 CO_TEST("a write that was not sent waits for the connection, and keeps its place") {
     behind_proxy b;
-    client zk(executor, b.proxy.address());
+    client zk(executor, b.address(), b.options());
     co_await zk.connect();
     co_await b.disconnect(zk);
     tally all;
@@ -148,7 +155,7 @@ CO_TEST("a write that was not sent waits for the connection, and keeps its place
 
 CO_TEST("a cancelled write that was not sent is never executed") {
     behind_proxy b;
-    client zk(executor, b.proxy.address());
+    client zk(executor, b.address(), b.options());
     co_await zk.connect();
     co_await b.disconnect(zk);
     asio::cancellation_signal stop;
@@ -166,7 +173,7 @@ CO_TEST("a cancelled write that was not sent is never executed") {
 
 CO_TEST("a cancelled write that was sent is executed once") {
     behind_proxy b;
-    client zk(executor, b.proxy.address());
+    client zk(executor, b.address(), b.options());
     co_await zk.connect();
     b.proxy.hold(direction::down);
     asio::cancellation_signal stop;
@@ -189,7 +196,7 @@ CO_TEST("a hundred clients that lose their connection at once find it again") {
     tally reads;
     const int many = test.full_or_brief(100, 5);
     for (int i = 0; i < many; ++i) {
-        all.push_back(std::make_unique<client>(executor, b.proxy.address()));
+        all.push_back(std::make_unique<client>(executor, b.address(), b.options()));
         all.back()->get(b.path, reads.expect());
     }
     co_await eventually([&] { return reads.all_once(); });

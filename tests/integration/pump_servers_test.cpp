@@ -58,15 +58,16 @@ private:
     std::unique_ptr<environment> real_;
 };
 
+/// Also over TLS.
 struct named_harness {
     explicit named_harness(std::vector<native::server_address> servers,
                            std::map<std::string, std::vector<std::string>> names,
                            std::chrono::milliseconds session_timeout = 2s)
         : env(make_asio_environment(asio::make_strand(asio::any_io_executor(io.get_executor())))) {
         env.names = std::move(names);
-        pump = std::make_shared<native::pump>(
-            env, native::make_c_client(),
-            native::pump_options{std::move(servers), session_timeout, {}}, user);
+        native::pump_options how{std::move(servers), session_timeout, {}};
+        fronts = put_fronts(how, "localhost");
+        pump = std::make_shared<native::pump>(env, native::make_c_client(), how, user);
         pump->start();
     }
     ~named_harness() { pump->close(); }
@@ -75,6 +76,7 @@ struct named_harness {
         return run_until(io, [&] { return user.up; });
     }
 
+    std::vector<std::unique_ptr<tls_front>> fronts;
     asio::io_context io{1};
     own_names env;
     recording_user user;

@@ -60,19 +60,15 @@ std::string queue_up(foreigner& by, const std::string& directory, const std::str
     return by.create(directory + name + marker, "", node_mode::ephemeral_sequential);
 }
 
-namespace {
-
-client_options over_front(const tls_front* front, client_options options) {
-    if (front != nullptr) options.tls = tls({.ca = tls_front::ca_file()});
+client_options over_front(const std::unique_ptr<tls_front>& front, client_options options) {
+    if (front) options.tls = tls({.ca = tls_front::ca_file()});
     return options;
 }
-
-} // namespace
 
 scene::scene(asio::any_io_executor executor, client_options options, mutex_options terms,
              const std::string& tail)
     : path(fresh_root() + tail)
-    , zk(executor, address(), over_front(front.get(), std::move(options)))
+    , zk(executor, address(), over_front(front, std::move(options)))
     , lock(zk, path, std::move(terms)) {
     direct.make_path(path);
 }

@@ -113,6 +113,9 @@ std::vector<std::string> queue_at(foreigner& by, const std::string& directory);
 std::string queue_up(foreigner& by, const std::string& directory,
                      const std::string& marker = "lock-");
 
+/// For a client of the front, if there is one.
+client_options over_front(const std::unique_ptr<tls_front>& front, client_options options);
+
 /// One client behind a proxy, also over TLS, with one lock in an empty directory.
 struct scene {
     explicit scene(asio::any_io_executor executor, client_options options = {},

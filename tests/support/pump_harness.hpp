@@ -10,6 +10,7 @@
 #include <boost/asio/strand.hpp>
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -117,15 +118,29 @@ inline native::calls::done into(const submitted& where) {
     });
 }
 
+/// With PADDOCK_TEST_TLS fronts of all servers, which take their places. `name`: see tls().
+inline std::vector<std::unique_ptr<tls_front>> put_fronts(native::pump_options& how,
+                                                          const std::string& name = {}) {
+    std::vector<std::unique_ptr<tls_front>> all;
+    if (!over_tls()) return all;
+    for (auto& server : how.servers) {
+        all.push_back(front_of(server.port));
+        server.port = all.back()->port();
+    }
+    how.tls = tls({.ca = tls_front::ca_file()}, name);
+    return all;
+}
+
 struct pump_harness {
+    /// Also over TLS, if all servers are at 127.0.0.1.
     explicit pump_harness(native::pump_options how)
-        : pump(
+        : fronts(all_here(how) ? put_fronts(how) : decltype(fronts)())
+        , pump(
               std::make_shared<native::pump>(*env, native::make_c_client(), std::move(how), user)) {
         pump->start();
     }
-    /// Also over TLS.
     explicit pump_harness(std::uint16_t port, std::chrono::milliseconds session_timeout = 10s)
-        : pump_harness(port, session_timeout, front_of(port)) {}
+        : pump_harness(native::pump_options{{literal_server(port)}, session_timeout, {}}) {}
     ~pump_harness() {
         if (pump) pump->close();
     }
@@ -175,7 +190,7 @@ struct pump_harness {
         return *result;
     }
 
-    std::unique_ptr<tls_front> front;
+    std::vector<std::unique_ptr<tls_front>> fronts;
     std::unique_ptr<asio::io_context> io = std::make_unique<asio::io_context>(1);
     std::unique_ptr<environment> env =
         make_asio_environment(asio::make_strand(asio::any_io_executor(io->get_executor())));
@@ -183,14 +198,9 @@ struct pump_harness {
     std::shared_ptr<native::pump> pump;
 
 private:
-    pump_harness(std::uint16_t port, std::chrono::milliseconds session_timeout,
-                 std::unique_ptr<tls_front> encrypts)
-        : pump_harness(
-              native::pump_options{.servers = {literal_server(encrypts ? encrypts->port() : port)},
-                                   .session_timeout = session_timeout,
-                                   .auth = {},
-                                   .tls = encrypts ? tls({.ca = tls_front::ca_file()}) : tls()}) {
-        front = std::move(encrypts);
+    static bool all_here(const native::pump_options& how) {
+        return std::all_of(how.servers.begin(), how.servers.end(),
+                           [](const auto& each) { return each.host == "127.0.0.1"; });
     }
 };
 
