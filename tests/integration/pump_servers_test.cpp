@@ -194,7 +194,10 @@ TEST_CASE("the client connects with the names that resolve") {
                     {{"here", {"127.0.0.1"}}});
     REQUIRE(h.connect());
     CHECK(mentions(h.user, "cannot resolve gone"));
-    CHECK(h.env.asked["gone"] == 1);
+    const auto asked = h.env.asked;
+    run_for(h.io, 1s);
+    CHECK(h.env.asked == asked); // names are looked up again only without a connection
+    CHECK(asked.at("gone") <= 12);
 }
 
 TEST_CASE("names are resolved again when no server answers") {
