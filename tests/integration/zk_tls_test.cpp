@@ -60,7 +60,9 @@ CO_TEST("a lock over TLS outlives cut connections, and a restart of its server")
     static zk_server server({.tls = tls_of_server{.identity = issuer().issue()}});
     link_room room;
     auto& link = room.add(server.port());
-    client zk(executor, link.address(), encrypted());
+    auto options = encrypted();
+    options.session_timeout = 30s; // a server takes its time to start
+    client zk(executor, link.address(), options);
     paddock::mutex lock(zk, fresh_root());
     auto hold = co_await lock.lock();
     for (const auto how : {cut::fin, cut::rst}) {
