@@ -29,6 +29,9 @@ inline constexpr int closing = -116;
 inline constexpr int nothing = -117;
 } // namespace code
 
+/// ZooKeeper's own, which always exists: for requests of which only the answer matters.
+inline constexpr const char* known_node = "/zookeeper";
+
 /// States of a C client handle, numbered as in zookeeper.h; `securing` is one of phase() only.
 namespace state {
 inline constexpr int not_connected =

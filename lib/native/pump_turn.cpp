@@ -274,7 +274,7 @@ void pump::break_and_process() {
 }
 
 void pump::send_probe() {
-    calls_->exists("/", false, on_reply([](const reply&) {}));
+    calls_->exists(known_node, false, on_reply([](const reply&) {}));
     after_submit();
 }
 

@@ -18,9 +18,6 @@ rules::lease_settings settings_of(const lease_options& o) {
             .by_sync = o.proof == lease_proof::sync};
 }
 
-/// ZooKeeper's own node, which always exists.
-constexpr const char* known_node = "/zookeeper";
-
 } // namespace
 
 lease::lease(lease_parts parts, const lease_options& options)
@@ -250,7 +247,7 @@ void lease::read() {
     if (std::exchange(reading_, true)) return;
     read_at_ = parts_.env.now();
     const bool first = parts_.dispatcher.only_reads();
-    parts_.dispatcher.submit(lane::urgent, requests::exists{known_node},
+    parts_.dispatcher.submit(lane::urgent, requests::exists{native::known_node},
                              [this, number = ++reads_](const native::reply& r) {
                                  if (number != reads_) return;
                                  reading_ = false;
@@ -291,8 +288,8 @@ void lease::note_stall() {
 }
 
 void lease::prove(bool by_quorum) {
-    request proof = requests::sync{known_node};
-    if (by_quorum) proof = requests::multi{{op::check{known_node, any_version}}};
+    request proof = requests::sync{native::known_node};
+    if (by_quorum) proof = requests::multi{{op::check{native::known_node, any_version}}};
     parts_.dispatcher.submit(lane::urgent, std::move(proof), [this](const native::reply& r) {
         if (rules::agreed(r.rc)) tell_renewed();
     });

@@ -40,7 +40,7 @@ struct frame {
     /// The proxy's connections are numbered from 1 in the order in which they were accepted.
     std::size_t connection = 0;
     std::chrono::steady_clock::time_point when;
-    /// Of paddock's lease: it reads and checks ZooKeeper's own node.
+    /// Of paddock's lease or pump: a read or check of ZooKeeper's own node.
     bool heartbeat = false;
 
     /// Pings, heartbeats and the handshake come at any time, so counts leave them out.

@@ -11,6 +11,7 @@ namespace paddock::test {
 
 struct pump_stage {
     explicit pump_stage(native::pump_options how = one_server()) {
+        c->answers_heartbeats = false;
         pump = std::make_shared<native::pump>(env, make_scripted_calls(c), std::move(how), user);
         pump->start();
     }
