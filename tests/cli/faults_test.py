@@ -9,10 +9,8 @@ import signal
 import sys
 import time
 
-from scene import (PADDOCK, Proxy, Terminal, checks_of, children, command_of, end, eventually, is_alive, keeper_of,
-                   last_tick, run_checks, same)
-
-SHORT = ["--session-timeout", "2s"]
+from scene import (PADDOCK, SESSION, SHORT, Proxy, Terminal, checks_of, children, command_of, end, eventually,
+                   is_alive, keeper_of, last_tick, run_checks, same)
 
 
 def a_command_outlives_no_paddock_that_is_killed(s):
@@ -101,7 +99,7 @@ def a_keeper_that_was_late_runs_the_command(s):
     same(ctypes.CDLL(None).ptrace(attach, keeper, None, None), 0)
     os.waitpid(keeper, 0x40000000)
     same(end(first)[0], 0)
-    time.sleep(3)  # the first lease that it is told ends, and others follow
+    time.sleep(SESSION + 1)  # the first lease that it is told ends, and others follow
     same(ctypes.CDLL(None).ptrace(detach, keeper, None, None), 0)
     same(end(second)[:2], (0, "ran\n"))
 
@@ -111,7 +109,7 @@ def a_stopped_command_keeps_its_lock(s):
     holder = s.hold(path, *SHORT)
     command = command_of(holder)
     os.kill(command, signal.SIGSTOP)
-    same(s.run("lock", path, *SHORT, "--timeout", "3s", "--", "true").returncode, 124)
+    same(s.run("lock", path, *SHORT, "--timeout", f"{SESSION + 1}s", "--", "true").returncode, 124)
     os.kill(command, signal.SIGCONT)
     same(end(holder)[0], 0)
 
@@ -134,7 +132,8 @@ def without_a_connection_the_command_ends_before_another_holds(s):
 def a_command_gets_sigterm_before_the_lease_ends(s):
     proxy = Proxy(s.server.address)
     script = "trap 'echo asked; exit 0' TERM; echo held; while :; do sleep 0.05; done"
-    holder = s.hold(s.path(), *SHORT, command=("sh", "-c", script), servers=proxy.address)
+    holder = s.hold(s.path(), "--session-timeout", "10s", "--margin", "2s", command=("sh", "-c", script),
+                    servers=proxy.address)
     proxy.cut = True
     status, out, _ = end(holder)
     same((status, out), (123, "asked\n"))
@@ -164,7 +163,7 @@ def what_a_command_leaves_in_the_background_keeps_the_lock(s):
 def at_most_ends_ten_stubborn_processes(s):
     script = "for n in 1 2 3 4 5 6 7 8 9 10; do (trap '' TERM; setsid sleep 100; sleep 100) & done; trap '' TERM; wait"
     begin = time.monotonic()
-    holder = s.begin("lock", s.path(), "--at-most", "500ms", "--margin", "300ms", "--", "sh", "-c", script)
+    holder = s.begin("lock", s.path(), "--at-most", "4s", "--margin", "300ms", "--", "sh", "-c", script)
     command = command_of(holder)
     eventually("ten run", lambda: len(children(command)) == 10)
     below = children(command)
@@ -192,9 +191,13 @@ def a_process_without_its_first_thread_ends_too(s):
             "  time.sleep(0.02)\n"
             "threading.Thread(target=write).start()\n"
             "ctypes.CDLL(None).pthread_exit(None)\n")
-    ended = s.run("lock", s.path(), "--at-most", "1s", "--margin", "200ms", "--", sys.executable, "-c", work)
+    path = s.path()
+    holder = s.begin("lock", path, "--", sys.executable, "-c", work)
+    eventually("it works", lambda: file.exists() and file.read_text())
+    same(s.run("kick", path, s.id_of_holder(path), "--yes").returncode, 0)
+    status, _, _ = end(holder)
     seen = time.time()
-    same(ended.returncode, 123)
+    same(status, 123)
     assert last_tick(file) < seen
     time.sleep(0.2)
     assert last_tick(file) < seen

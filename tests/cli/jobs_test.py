@@ -7,9 +7,7 @@ import re
 import signal
 import time
 
-from scene import PADDOCK, Proxy, Terminal, checks_of, command_of, end, keeper_of, run_checks, same
-
-SHORT = ["--session-timeout", "2s"]
+from scene import PADDOCK, SHORT, Proxy, Terminal, checks_of, command_of, end, keeper_of, run_checks, same
 
 
 def of_many_machines_one_runs_the_job(s):

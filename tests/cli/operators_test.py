@@ -360,7 +360,7 @@ def test_doctor(scene):
 
 def test_redis(scene):
     servers = f"redis://{scene.redis}"
-    holder = scene.hold("--new-servers", "--session-timeout", "2s", "job", servers=servers)
+    holder = scene.hold("--new-servers", "--session-timeout", "5s", "job", servers=servers)
     view = scene.await_contenders(1, "job", servers=servers)
     check("ls shows the holder on Redis", view["kind"] == "redis" and states(view) == [(True, False)])
     one = view["contenders"][0]["id"]

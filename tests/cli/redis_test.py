@@ -8,9 +8,8 @@ import signal
 import subprocess
 import tempfile
 
-from scene import Authority, TlsProxy, checks_of, end, eventually, last_tick, run_checks, same
+from scene import SHORT, Authority, TlsProxy, checks_of, end, eventually, last_tick, run_checks, same
 
-SHORT = ["--session-timeout", "2s"]
 NEW = ["--new-servers"]
 
 

@@ -18,6 +18,10 @@ import time
 ROOT, PADDOCK = sys.argv[1:3]
 SUPPORT = pathlib.Path(__file__).parent.parent / "support"
 
+# Over soon, and long enough for a machine that stands still for a second.
+SESSION = 5
+SHORT = ["--session-timeout", f"{SESSION}s"]
+
 
 # Whoever runs the tests may ignore some, as nohup(1) does: the command would, too.
 for one in (signal.SIGHUP, signal.SIGQUIT):
