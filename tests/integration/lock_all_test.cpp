@@ -101,7 +101,6 @@ CO_TEST("one time limit counts for the whole set, and a set that comes too late 
 }
 
 CO_TEST("a caller that leaves at any point leaves nothing") {
-    test.time_limit(60s);
     three s(executor);
     co_await s.zk.connect();
     for (const auto& round :
@@ -158,7 +157,6 @@ CO_TEST("a released set reports that it was released") {
 }
 
 CO_TEST("callers that take the same locks in any order are all served, one at a time") {
-    test.time_limit(60s);
     three s(executor);
     client second(executor, shared_server().address());
     std::vector<mutex> seconds;

@@ -68,7 +68,6 @@ asio::awaitable<void> all_are_served(scene& s, std::vector<lock_call> rest = {})
 } // namespace
 
 CO_TEST("a waiter leaves at any point of lock()") {
-    test.time_limit(60s);
     scene s(executor);
     co_await s.zk.connect();
     for (const auto& round : test.each(ways_out, places)) {
@@ -90,7 +89,6 @@ CO_TEST("a waiter leaves at any point of lock()") {
 }
 
 CO_TEST("a waiter leaves from the front, from the middle and from the end of the queue") {
-    test.time_limit(60s);
     scene s(executor);
     for (const auto& round : test.each(ways_out, std::array<std::size_t, 3>{0, 1, 2})) {
         const auto how = std::get<way_out>(round);
@@ -156,7 +154,6 @@ CO_TEST("a waiter leaves before there is a connection, and while it is lost") {
 }
 
 CO_TEST("when a cancellation meets the grant, either wins, and the next is served") {
-    test.time_limit(60s);
     scene s(executor);
     cancel_race race(executor, s.proxy);
     const auto rounds = test.full_or_brief(60, 12);

@@ -21,7 +21,6 @@ std::size_t watches_at(const std::string& path) {
 } // namespace
 
 CO_TEST("of a thousand waiters of one client, a release wakes one, and few watches are set") {
-    test.time_limit(60s);
     const std::size_t many = test.full_or_brief(1000, 30);
     scene s(executor);
     const auto other = queue_up(s.direct, s.path);

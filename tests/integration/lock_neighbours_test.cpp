@@ -21,7 +21,6 @@ asio::awaitable<void> until_watching(scene& s) {
 } // namespace
 
 CO_TEST("a waiter's predecessor may be deleted at any point of its lock()") {
-    test.time_limit(60s);
     scene s(executor);
     co_await s.zk.connect();
     struct {
@@ -50,7 +49,6 @@ CO_TEST("a waiter's predecessor may be deleted at any point of its lock()") {
 }
 
 CO_TEST("a waiter is served however its neighbours' deletes fall in time") {
-    test.time_limit(60s);
     scene s(executor);
     co_await s.zk.connect();
     for (std::size_t i = 0; test.begin_round(i, test.full_or_brief(150, 15)); ++i) {
@@ -192,7 +190,6 @@ CO_TEST("no release grants the lock to a waiter whose node is not known to exist
 }
 
 CO_TEST("after a reconnect a waiter reads its node before it is granted") {
-    test.time_limit(60s);
     scene s(executor);
     co_await s.zk.connect();
     // The server reports the two deletes in any order.

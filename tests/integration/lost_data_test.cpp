@@ -55,7 +55,6 @@ asio::awaitable<void> write_a_little(client& zk) {
 } // namespace
 
 CO_TEST("servers that lost their data are used again, and their locks as well") {
-    test.time_limit(60s);
     static zk_server server;
     server.start();
     witness holder(executor, server.address());
@@ -88,7 +87,6 @@ CO_TEST("servers that lost their data are used again, and their locks as well") 
 }
 
 CO_TEST("servers with a restored backup are used again, behind the nodes of the session in it") {
-    test.time_limit(60s);
     static zk_server server;
     server.start();
     witness w(executor, server.address());
@@ -113,7 +111,6 @@ CO_TEST("an outage that is longer than the session timeout does not cost the ses
     // A server that starts keeps a session for its timeout: fifteen clients have to be back by
     // then, which they are not beside forty tests at a time.
     if (test.full_or_brief(false, true)) co_return;
-    test.time_limit(60s);
     static zk_server server;
     server.start();
     std::deque<witness> all; // each comes back at another moment of the server's start
@@ -135,7 +132,6 @@ CO_TEST("an outage that is longer than the session timeout does not cost the ses
 }
 
 CO_TEST("one server of three with old data is avoided, while the others are away, too") {
-    test.time_limit(60s);
     static zk_server stray;
     stray.start();
     fault_proxy one(shared_server().port());

@@ -167,7 +167,6 @@ CO_TEST("close() deletes the key that a late renewal has set again") {
 
 CO_TEST("fifty clients with four waiters each are served") {
     if (test.full_or_brief(false, true)) co_return;
-    test.time_limit(60s);
     for (const auto& round : test.each(sizes)) {
         redis_scene s(executor, std::get<0>(round), new_servers(30s));
         std::vector<redis::client> clients;
@@ -185,7 +184,6 @@ CO_TEST("fifty clients with four waiters each are served") {
 CO_TEST(
     "a client is granted two thousand locks that it asks for at once, and then another client") {
     if (test.full_or_brief(false, true)) co_return;
-    test.time_limit(60s);
     for (const auto& round : test.each(sizes)) {
         redis_scene s(executor, std::get<0>(round), new_servers(30s));
         redis::client other(executor, url_of(s.ports), new_servers(30s));

@@ -118,7 +118,6 @@ CO_TEST("a waiter whose connection for messages is lost asks soon") {
 
 CO_TEST("a waiter gets its turn behind a program that takes the lock again and again") {
     if (torn_down(test)) co_return;
-    test.time_limit(60s);
     redis_trouble t(executor, 1, long_locks());
     const greedy_program other(t.own[0].port(), t.s->name);
     co_await eventually([&] { return !t.s->value().empty(); });

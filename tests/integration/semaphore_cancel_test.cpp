@@ -41,7 +41,6 @@ constexpr place places[] = {
 } // namespace
 
 CO_TEST("a caller leaves at any point of acquire()") {
-    test.time_limit(60s);
     semaphore_scene s(executor);
     s.direct.make_path(s.path + "/leases");
     s.direct.make_path(s.path + "/locks");
@@ -131,7 +130,6 @@ CO_TEST("leases with lost answers are swept when their caller has left") {
 }
 
 CO_TEST("when a cancellation meets the grant, either wins, and the next is served") {
-    test.time_limit(60s);
     semaphore_scene s(executor);
     cancel_race race(executor, s.proxy);
     const auto rounds = test.full_or_brief(60, 12);

@@ -320,7 +320,6 @@ CO_TEST("one permit: a semaphore as a mutex") {
 }
 
 CO_TEST("a crowd of clients takes one to three of five permits, and never more than five") {
-    test.time_limit(60s);
     semaphore_scene s(executor, 5);
     std::vector<std::unique_ptr<client>> clients;
     std::vector<std::unique_ptr<semaphore>> pools;

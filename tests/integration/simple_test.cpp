@@ -191,7 +191,6 @@ CO_TEST("verify and transaction check the lock's node and the marker") {
 }
 
 CO_TEST("many clients, objects and coroutines hold the lock one at a time, and all are served") {
-    test.time_limit(60s);
     simple_scene s(executor);
     client second(executor, shared_server().address());
     simple_mutex other(second, s.path), same(s.zk, s.path);

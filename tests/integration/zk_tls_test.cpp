@@ -195,7 +195,6 @@ struct taken_descriptors {
 } // namespace
 
 CO_TEST("a hundred clients of one process lock over TLS, with descriptors beyond 1024") {
-    test.time_limit(60s);
     const taken_descriptors low;
     std::deque<client> clients;
     std::deque<paddock::mutex> locks;
