@@ -22,7 +22,7 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::steady_clock;
 
-constexpr auto patience = 30s;
+constexpr auto patience = 90s;
 constexpr auto look_again = 5ms;
 /// How often each side must have given up.
 constexpr int often = 10;

@@ -159,7 +159,7 @@ CO_TEST("the lock of a redis-py program that dies is granted when its key expire
 }
 
 CO_TEST("redis-py waits for a hold of paddock that is renewed, and is granted the lock after it") {
-    redis_scene s(executor, 1, new_servers(500ms * time_scale));
+    redis_scene s(executor, 1, new_servers(1500ms * time_scale));
     const auto a = ask(s.lock);
     co_await granted(a);
     shared_room room(s);
