@@ -3,6 +3,7 @@
    faults_test.py SOURCE-ROOT PADDOCK [CHECK…]"""
 import contextlib
 import ctypes
+import fcntl
 import os
 import shutil
 import signal
@@ -11,6 +12,9 @@ import time
 
 from scene import (PADDOCK, SESSION, SHORT, Proxy, Terminal, checks_of, children, command_of, end, eventually,
                    is_alive, keeper_of, last_tick, run_checks, same)
+
+
+signal.signal(signal.SIGIO, signal.SIG_IGN)  # tells of a lease of a file that somebody waits for
 
 
 def a_command_outlives_no_paddock_that_is_killed(s):
@@ -86,6 +90,21 @@ def a_keeper_that_does_not_go_on_is_killed_in_time(s):
     assert last_tick(file) < float(next_one.out), (last_tick(file), next_one.out)
     status, _, err = end(holder)
     same((status, "was killed" in err), (123, True))
+    proxy.close()
+
+
+def a_program_that_does_not_start_is_given_up_in_time(s):
+    path, program = s.path(), s.file()
+    proxy = Proxy(s.server.address)
+    shutil.copy(shutil.which("sleep"), program)
+    with open(program, "rb") as file:
+        fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)  # whoever opens it waits, for 45 s
+        holder = s.begin("lock", path, *SHORT, "--", program, "100", servers=proxy.address)
+        command = command_of(holder)
+        proxy.cut = True
+        same(s.run("lock", path, *SHORT, "--timeout", "30s", "--", "true").returncode, 0)
+        assert not is_alive(command)
+        same(end(holder)[0], 123)
     proxy.close()
 
 
