@@ -14,7 +14,8 @@ from scene import (PADDOCK, SESSION, SHORT, Proxy, Terminal, checks_of, children
                    is_alive, keeper_of, last_tick, run_checks, same)
 
 
-signal.signal(signal.SIGIO, signal.SIG_IGN)  # tells of a lease of a file that somebody waits for
+# It tells of a lease of a file that somebody waits for; unlike SIG_IGN a function is not inherited.
+signal.signal(signal.SIGIO, lambda *_: None)
 
 
 def a_command_outlives_no_paddock_that_is_killed(s):
