@@ -25,7 +25,6 @@ struct message {
         terminate, ///< SIGTERM to all processes; SIGKILL at `value`, in ns of the boot clock
         lost,      ///< as terminate, and the hold is lost
         // Of the keeper:
-        started,
         cannot_run, ///< `value` is an errno
         exited,     ///< the command has, and others of its processes are left
         ended,      ///< all of them, and `value` is that of the command
