@@ -98,13 +98,15 @@ public:
     void run() {
         while (!locker_gone_ || running_) {
             set_timer();
-            std::array<pollfd, 3> files{{{locker_gone_ ? -1 : socket_, POLLIN, 0},
+            std::array<pollfd, 4> files{{{locker_gone_ ? -1 : socket_, POLLIN, 0},
                                          {signals_, POLLIN, 0},
-                                         {timer_, POLLIN, 0}}};
+                                         {timer_, POLLIN, 0},
+                                         {starting_, POLLIN, 0}}};
             poll(files.data(), files.size(), -1);
             read_away(signals_);
             read_away(timer_);
             if (files[0].revents != 0) obey_all();
+            if (files[3].revents != 0) see_start();
             reap();
             end_in_time();
             reap();
@@ -192,7 +194,7 @@ private:
     boot_clock::time_point lapse_time() const { return lease_ == never ? never : lease_ - margin_; }
 
     void start(const std::string& variables, std::chrono::nanoseconds margin) {
-        set_variables(variables);
+        variables_ = variables;
         margin_ = margin;
         running_ = true;
         ending_ = lost_ = false;
@@ -201,13 +203,28 @@ private:
             lost_ = true;
             return tell(message::kind::lapsed);
         }
-        const pid_t keeper = getpid();
-        int why = 0;
-        main_ = spawn(how_.command, why, [keeper] {
+        std::array<int, 2> failure{-1, -1};
+        if (pipe2(failure.data(), O_CLOEXEC) < 0) return tell(message::kind::cannot_run, errno);
+        const pid_t parent = getpid();
+        main_ = fork();
+        if (main_ == 0) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
-            if (getppid() != keeper) _exit(exit_status::failed);
-        });
-        if (why != 0) tell(message::kind::cannot_run, why);
+            if (getppid() != parent) _exit(exit_status::failed);
+            set_variables(variables);
+            exec(how_.command, failure[1]);
+        }
+        if (main_ < 0) tell(message::kind::cannot_run, errno);
+        main_ = std::max(main_, 0);
+        close(failure[1]);
+        starting_ = failure[0];
+    }
+
+    /// The pipe has the number of an error, or is closed by exec().
+    void see_start() {
+        int why = 0;
+        if (read(starting_, &why, sizeof why) == sizeof why) tell(message::kind::cannot_run, why);
+        close(starting_);
+        starting_ = -1;
         if (!how_.runs_again) leave_files();
     }
 
@@ -220,24 +237,14 @@ private:
         close_others({socket_, signals_, timer_, below_.file()});
     }
 
-    /// Returns when the program has replaced the new process, which until then has this one's
-    /// memory (a copy would be most of what a short command costs) and calls `prepare`: the number
-    /// of the process, or 0; `why` is not 0 when there is no program.
-    template <class Prepare>
-    pid_t spawn(const std::vector<std::string>& command, int& why, Prepare prepare) const {
-        const auto words = pointers(command);
-        volatile int failure = 0;
-        const pid_t made = vfork();
-        if (made == 0) {
-            prepare();
-            sigaction(SIGCHLD, &before_.on_child, nullptr);
-            sigprocmask(SIG_SETMASK, &before_.blocked, nullptr);
-            execvp(words[0], words.data());
-            failure = errno;
-            _exit(exit_status::not_found);
+    [[noreturn]] void exec(const std::vector<std::string>& command, int failure) const {
+        sigaction(SIGCHLD, &before_.on_child, nullptr);
+        sigprocmask(SIG_SETMASK, &before_.blocked, nullptr);
+        execvp(command.at(0).c_str(), pointers(command).data());
+        const int why = errno;
+        if (write(failure, &why, sizeof why) < 0) {
         }
-        why = made < 0 ? errno : failure;
-        return std::max(made, 0);
+        _exit(exit_status::not_found);
     }
 
     /// With SIGTERM now, and at that time with SIGKILL.
@@ -253,11 +260,13 @@ private:
 
     /// In a session of its own, by which it is told from what has to end.
     void run_on_lost() {
-        int ignored = 0;
-        on_lost_ = spawn({"/bin/sh", "-c", how_.on_lost}, ignored, [] {
-            setsid();
-            dup2(STDERR_FILENO, STDOUT_FILENO);
-        });
+        on_lost_ = fork();
+        if (on_lost_ != 0) return;
+        setsid();
+        dup2(STDERR_FILENO, STDOUT_FILENO);
+        set_variables(variables_);
+        const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+        exec({"/bin/sh", "-c", how_.on_lost}, nowhere);
     }
 
     void end_in_time() {
@@ -279,6 +288,7 @@ private:
         for (int status = 0; (one = waitpid(-1, &status, WNOHANG)) > 0;) {
             if (one == on_lost_) on_lost_ = 0;
             if (one != main_) continue;
+            if (starting_ >= 0) see_start();
             main_ = 0;
             status_ = status;
             exited = true;
@@ -286,6 +296,7 @@ private:
         const bool none_is_left = one < 0;
         if (exited && !none_is_left && !lost_) tell(message::kind::exited);
         if (!running_ || !none_is_left) return;
+        if (starting_ >= 0) see_start();
         running_ = false;
         lease_ = never;
         tell(message::kind::ended, status_);
@@ -296,12 +307,14 @@ private:
     const signal_state before_;
     const process_tree below_;
     int signals_ = -1, timer_ = -1;
+    int starting_ = -1; ///< a pipe, until the command is started
 
     bool locker_gone_ = false;
     bool running_ = false; ///< there are processes
     pid_t main_ = 0;       ///< the command itself, until it has ended
     pid_t on_lost_ = 0;
-    int status_ = unknown_status;       ///< with which the command has ended
+    int status_ = unknown_status; ///< with which the command has ended
+    std::string variables_{};
     std::chrono::nanoseconds margin_{}; ///< between SIGTERM and SIGKILL
     boot_clock::time_point lease_ = never;
     bool ending_ = false; ///< SIGTERM was sent

@@ -7,6 +7,7 @@ import fcntl
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import time
 
@@ -94,22 +95,81 @@ def a_keeper_that_does_not_go_on_is_killed_in_time(s):
     proxy.close()
 
 
-def a_program_that_does_not_start_is_given_up_in_time(s):
-    path, program = s.path(), s.file()
-    shutil.copy(shutil.which("sleep"), program)
-    with open(program, "rb") as file:
+@contextlib.contextmanager
+def not_loaded(program):
+    """Whoever executes the program waits until this is left, or for 45 s. False where files have no leases."""
+    def leased():
         try:
-            fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)  # whoever opens it waits, for 45 s
-        except OSError:  # not on this file system
+            fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+            return "yes"
+        except BlockingIOError:  # a program that another check starts has the copy's descriptor for a moment
+            return None
+        except OSError:
+            return "no"
+
+    with open(program, "rb") as file:
+        yield eventually("the program has a lease", leased) == "yes"
+        fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+
+
+def sleeper(s):
+    return shutil.copy(shutil.which("sleep"), s.file())
+
+
+def a_program_that_does_not_start_is_given_up_in_time(s):
+    path, program = s.path(), sleeper(s)
+    proxy = Proxy(s.server.address)
+    with not_loaded(program) as waits:
+        if not waits:
             return
-        proxy = Proxy(s.server.address)
         holder = s.begin("lock", path, *SHORT, "--", program, "100", servers=proxy.address)
         command = command_of(holder)
         proxy.cut = True
         same(s.run("lock", path, *SHORT, "--timeout", "30s", "--", "true").returncode, 0)
         assert not is_alive(command)
         same(end(holder)[0], 123)
-        proxy.close()
+    proxy.close()
+
+
+def a_program_that_starts_late_has_its_lock(s):
+    path, program = s.path(), sleeper(s)
+    with not_loaded(program):
+        holder = s.begin("lock", path, *SHORT, "--", program, "0")
+        command_of(holder)
+        time.sleep(SESSION + 1)
+    same(end(holder)[0], 0)
+
+
+def a_program_that_does_not_start_is_ended_like_one_that_has(s):
+    path, program = s.path(), sleeper(s)
+    with not_loaded(program) as waits:
+        if not waits:
+            return
+        begin = time.monotonic()
+        holder = s.begin("lock", path, "--", program, "100")
+        command_of(holder)
+        os.kill(holder.pid, signal.SIGTERM)
+        same(end(holder)[0], -signal.SIGTERM)
+        same(s.run("lock", path, "--at-most", "500ms", "--", program, "100").returncode, 123)
+        assert time.monotonic() - begin < 40, "it ended with the wait for the program"
+
+
+def a_command_ends_in_time_whatever_on_lost_does(s):
+    """Its shell does not load."""
+    path, shell = s.path(), shutil.copy("/bin/sh", s.file())
+    bound = ("unshare", "-m", "sh", "-c", f'mount --bind {shell} "$(realpath /bin/sh)" && exec "$@"', "sh")
+    if subprocess.run([*bound, "true"], capture_output=True).returncode != 0:
+        return  # not root
+    work = (sys.executable, "-c", "import time; print('held', flush=True); time.sleep(100)")
+    with not_loaded(shell) as waits:
+        if not waits:
+            return
+        holder = s.hold(path, *SHORT, "--on-lost", "true", command=work, before=bound)
+        command = command_of(holder)
+        os.kill(holder.pid, signal.SIGKILL)
+        same(s.run("lock", path, *SHORT, "--timeout", "30s", "--", "true").returncode, 0)
+        assert not is_alive(command)
+    end(holder)
 
 
 def a_keeper_that_was_late_runs_the_command(s):
