@@ -207,6 +207,14 @@ bool pump::ready() const noexcept {
 
 void pump::on_session_event(int new_state) noexcept {
     if (stopped()) return;
+    if (new_state == state::connected && !grants_session()) {
+        if (session_id_ == 0) {
+            attempts_.succeed();
+            granted_nothing_ = true;
+            return;
+        }
+        new_state = state::expired; // as the C client takes an id that is not its session's
+    }
     if (new_state == state::expired || new_state == state::auth_failed) {
         report_down();
         if (stopped()) return;
@@ -225,6 +233,28 @@ void pump::on_session_event(int new_state) noexcept {
     last_packet_ = env_.now();
     up_ = has_session_ = true;
     user_.on_connected(++connections_);
+}
+
+bool pump::grants_session() const noexcept {
+    return calls_->session_id() != 0 && calls_->session_timeout() > std::chrono::milliseconds(0);
+}
+
+/// The server, which is none of ZooKeeper's, has answered the handshake with a session that cannot
+/// be. The C client believes it, and would ask the next server for such a one.
+void pump::replace_handle(boot_clock::time_point now) {
+    granted_nothing_ = false;
+    user_.on_trouble(log_code::unsuitable_server,
+                     "the server " + server() +
+                         " cannot be used: its answer to the handshake has no session: check that "
+                         "a ZooKeeper server listens there; still trying");
+    if (stopped()) return;
+    break_and_process(); // otherwise close() would end the session, and wait for that
+    release_connection();
+    calls_->close();
+    open_ = poisoned_ = false;
+    pending_events_ = 0;
+    rests_until_ = now + pass_delay_.next(env_);
+    start();
 }
 
 /// A connection that breaks as soon as it is made is not a server that is away.

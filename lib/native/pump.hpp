@@ -153,6 +153,8 @@ private:
     void arm_lookup_timer();
     void note_life();
     void report_down() noexcept;
+    bool grants_session() const noexcept;
+    void replace_handle(boot_clock::time_point now);
     void begin_session_end();
     void end_session_step();
     void finish_close() noexcept;
@@ -197,6 +199,7 @@ private:
     bool up_ = false;          ///< between on_connected() and on_disconnected()
     bool has_session_ = false; ///< the present connection has had one
     bool session_ended_ = false;
+    bool granted_nothing_ = false;     ///< the server: see replace_handle()
     bool dropping_connection_ = false; ///< the C client has yet to notice the broken connection
     bool poisoned_ = false; ///< the C client closed the connection without an event: see purge()
     bool stalled_ = false;  ///< the event loop ran late before this turn

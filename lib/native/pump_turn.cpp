@@ -66,6 +66,7 @@ void pump::turn() {
     if (events != 0 && !poisoned_) drain(events, now);
     if (!stopped()) user_.on_sending();
     calls_->flush(); // before the rest of the turn delays the requests
+    if (granted_nothing_ && !stopped()) return replace_handle(now);
     if (!stopped()) release_closed();
     if (stopped()) return;
     if (rests_until_ && now >= *rests_until_) rests_until_.reset();
@@ -94,7 +95,7 @@ void pump::drain(unsigned events, boot_clock::time_point now) {
     if (calls_->state() == state::connecting) events = event::writable;
     for (int packets = 0; packets < packets_per_turn; ++packets) {
         const int rc = calls_->process(events);
-        if (stopped() || poisoned_) return;
+        if (stopped() || poisoned_ || granted_nothing_) return;
         if (rc == code::nothing && packets == 0) return no_packet_read(now);
         if (rc != code::ok || (events & event::readable) == 0) return;
         last_packet_ = now;

@@ -2,9 +2,13 @@
 
 #include "support/lock_harness.hpp"
 
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/write.hpp>
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <functional>
+#include <list>
 #include <memory>
 #include <string>
 #include <thread>
@@ -48,6 +52,38 @@ client_options writing_to(const log_book& log, std::chrono::milliseconds timeout
     options.log = log.writer();
     return options;
 }
+
+/// Answers what comes first on each connection, and keeps the connections.
+class answering_server {
+public:
+    using answer_to = std::function<std::string(const std::string&)>;
+    answering_server(const asio::any_io_executor& executor, answer_to answer)
+        : listener_(executor, {asio::ip::address_v4::loopback(), 0}), answer_(std::move(answer)) {
+        accept();
+    }
+    std::string address() const {
+        return "127.0.0.1:" + std::to_string(listener_.local_endpoint().port());
+    }
+    std::size_t accepted() const { return sockets_.size(); }
+
+private:
+    void accept() {
+        listener_.async_accept([this](const auto& error, asio::ip::tcp::socket socket) {
+            if (error) return;
+            auto& one = sockets_.emplace_back(std::move(socket));
+            auto bytes = std::make_shared<std::string>(4096, '\0');
+            one.async_read_some(asio::buffer(*bytes), [this, &one, bytes](auto failed, auto size) {
+                bytes->resize(size);
+                if (!failed) asio::write(one, asio::buffer(answer_(*bytes)), failed);
+            });
+            accept();
+        });
+    }
+
+    asio::ip::tcp::acceptor listener_;
+    answer_to answer_;
+    std::list<asio::ip::tcp::socket> sockets_;
+};
 
 /// A test that waits for seconds is too long to be torn down after each of its steps.
 bool torn_down(co_context& test) { return test.full_or_brief(false, true); }
@@ -250,4 +286,30 @@ CO_TEST("a lock that the client has no right to use is in the log, with the righ
     co_await finished(unread);
     CHECK(unread->error == zk_errc::no_auth);
     CHECK(log.lines().size() == lines);
+}
+
+CO_TEST("whoever answers the handshake without a session is no server, and is left for another") {
+    // The length, the version, the timeout, the session, the length of its password.
+    const std::string head("\0\0\0\x25\0\0\0\0", 8), second("\0\0\x03\xe8", 4), no_time(4, '\0');
+    const std::string one("\0\0\0\0\0\0\0\x01", 8), none(8, '\0');
+    const std::string rest = std::string("\0\0\0\x10", 4) + std::string(17, '\0');
+    for (const auto& answer : {std::string(), head + no_time + none + rest,
+                               head + no_time + one + rest, head + second + none + rest}) {
+        CAPTURE(answer.size());
+        answering_server wrong(executor, [&](const std::string& asked) {
+            return answer.empty() ? asked : answer; // or an echo
+        });
+        const log_book log;
+        client zk(executor, wrong.address() + ',' + shared_server().address(),
+                  writing_to(log, 10s));
+        client alone(executor, wrong.address(), writing_to(log, 10s));
+        asio::co_spawn(executor, alone.connect(), asio::detached);
+        co_await zk.connect();
+        CHECK(zk.session_id() != 0);
+        co_await eventually(
+            [&] { return wrong.accepted() >= 3 && log.count(log_code::unsuitable_server) > 0; });
+        CHECK(alone.state() == client_state::connecting);
+        const auto line = log.first(log_code::unsuitable_server);
+        CHECK(line.text.starts_with("the server " + wrong.address() + " cannot be used: "));
+    }
 }

@@ -281,3 +281,34 @@ TEST_CASE("a connection that breaks again and again as soon as it is made is sai
     CHECK(s.user.up);
     CHECK(s.user.troubles.size() == 1);
 }
+
+TEST_CASE("an answer to the handshake without a session connects nobody") {
+    stage s({literal_server(1)}, 9s);
+    const auto id = s.c->session;
+    s.c->session = 0; // an echo of the handshake
+    s.env.advance(100ms);
+    CHECK(s.user.connected == 0);
+    CHECK(s.c->closed >= 1);
+    CHECK(s.c->asked_to_end == 0); // of the session that is none
+    REQUIRE_FALSE(s.user.troubles.empty());
+    CHECK(s.user.troubles[0].starts_with("the server 127.0.0.1:1 cannot be used: "));
+    const auto opened = s.c->opened;
+    s.env.advance(1min);
+    CHECK(s.c->opened > opened); // again and again
+    CHECK(s.c->opened < opened + 60);
+    CHECK(s.user.connected == 0);
+
+    s.c->session = id;
+    s.env.advance(1min);
+    CHECK(s.user.up);
+    CHECK_FALSE(s.user.over);
+}
+
+TEST_CASE("a client with a session takes an answer without one for the end of the session") {
+    connected_pump s;
+    s.c->session_timeout = 0ms;
+    s.c->hang_up();
+    s.env.advance(1s);
+    CHECK(s.user.connected == 1);
+    CHECK(s.user.over == errc::session_expired);
+}
