@@ -57,9 +57,9 @@ std::string complaint_about(const answer& said, const deployment& ours) {
                "it)";
     case kind::young:
         return "is new, or may have lost its data: for safety it grants no lock for another " +
-               in_words(said.left) +
-               " (client_options::max_ttl). Nothing to do but wait; trust_new_servers says how a "
-               "new server needs none";
+               in_words(said.left) + " (client_options::max_ttl). Nothing to do but wait; " +
+               (ours.trusts_new_servers ? "for trust_new_servers another client was here too early"
+                                        : "trust_new_servers says how a new server needs none");
     case kind::replica:
         return "is no master";
     case kind::released:
