@@ -27,13 +27,16 @@ int run(char** argv) {
         words.emplace_back(*word);
     const auto [app, commands] = cli::make_command_line(words.empty() ? "" : words[0]);
     const auto end = std::find(words.begin(), words.end(), "--");
+    std::string page = "paddock --help";
     const std::vector<std::string> command(end == words.end() ? end : end + 1, words.end());
     try {
         std::vector<std::string> own(words.begin(), end);
         const auto is_first = [&](const auto& one) { return one.app->get_name() == own[0]; };
-        if (!own.empty() && own[0][0] != '-' &&
-            std::none_of(commands.begin(), commands.end(), is_first))
-            throw cli::usage_error("there is no command " + own[0] + "; see paddock --help");
+        const bool is_command =
+            !own.empty() && std::any_of(commands.begin(), commands.end(), is_first);
+        if (!own.empty() && own[0][0] != '-' && !is_command)
+            throw cli::usage_error("there is no command " + own[0] + "; see " + page);
+        if (is_command) page.insert(page.find("--"), own[0] + ' ');
         std::reverse(own.begin(), own.end()); // as CLI11 wants it
         app->parse(own);
         for (const auto& one : commands)
@@ -47,7 +50,7 @@ int run(char** argv) {
     } catch (const CLI::Success& asked) { // --help, --version
         return app->exit(asked);
     } catch (const CLI::ParseError& wrong) {
-        std::cerr << "paddock: " << wrong.what() << "; see paddock --help\n";
+        std::cerr << "paddock: " << wrong.what() << "; see " << page << '\n';
     } catch (const cli::usage_error& wrong) {
         std::cerr << "paddock: " << wrong.what() << '\n';
     } catch (const std::exception& failed) {

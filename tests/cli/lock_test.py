@@ -61,6 +61,10 @@ def bad_usage_is_2_in_one_line_and_runs_nothing(s):
         assert named.lower() in tried.err.lower(), (words, tried.err)
         assert not file.exists(), words
     same(s.run("lock", "/a").returncode, 2)
+    for words, page in ((["lock", "--tiemout", "3"], "paddock lock --help"), (["locks"], "paddock --help"),
+                        (["once", "/a", "--key", ""], "paddock once --help")):
+        wrong = s.run(*words, "--", "true")
+        same((wrong.returncode, wrong.err.endswith(f"; see {page}\n")), (2, True))
     same(s.run("lock", "/a", "--", "true", servers=" ").returncode, 2)
 
 
