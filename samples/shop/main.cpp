@@ -107,10 +107,10 @@ int main(int argc, char** argv) {
     app.add_option("--session-timeout", session_timeout, "(10s)")->transform(milliseconds);
     app.add_flag("--without-locks", how.without_locks, "sells goods twice: what locks are for");
     auto* const tls = app.add_option_group("TLS", "encrypts the connections to ZooKeeper");
-    tls->add_option("--tls-ca", files.ca, "the authorities that may vouch for the servers");
-    tls->add_option("--tls-cert", files.certificate, "this process's own certificate");
-    tls->add_option("--tls-key", files.key, "its key, if that is not in the same file");
-    tls->add_option("--tls-name", tls_name, "in the servers' certificates (their host)");
+    tls->add_option("--tls-ca", files.ca, "who vouches for them")->check(CLI::ExistingFile);
+    tls->add_option("--tls-cert", files.certificate, "this one's own")->check(CLI::ExistingFile);
+    tls->add_option("--tls-key", files.key, "if not in that file")->check(CLI::ExistingFile);
+    tls->add_option("--tls-name", tls_name, "the name in their certificates (their host)");
     CLI11_PARSE(app, argc, argv);
     if (how.label.empty()) how.label = listen;
     how.limit = std::chrono::milliseconds(limit);
