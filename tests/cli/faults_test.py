@@ -112,12 +112,8 @@ def not_loaded(program):
         fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_UNLCK)
 
 
-def sleeper(s):
-    return shutil.copy(shutil.which("sleep"), s.file())
-
-
 def a_program_that_does_not_start_is_given_up_in_time(s):
-    path, program = s.path(), sleeper(s)
+    path, program = s.path(), shutil.copy("/bin/sleep", s.file())
     proxy = Proxy(s.server.address)
     with not_loaded(program) as waits:
         if not waits:
@@ -132,7 +128,7 @@ def a_program_that_does_not_start_is_given_up_in_time(s):
 
 
 def a_program_that_starts_late_has_its_lock(s):
-    path, program = s.path(), sleeper(s)
+    path, program = s.path(), shutil.copy("/bin/sleep", s.file())
     with not_loaded(program):
         holder = s.begin("lock", path, *SHORT, "--", program, "0")
         command_of(holder)
@@ -141,7 +137,7 @@ def a_program_that_starts_late_has_its_lock(s):
 
 
 def a_program_that_does_not_start_is_ended_like_one_that_has(s):
-    path, program = s.path(), sleeper(s)
+    path, program = s.path(), shutil.copy("/bin/sleep", s.file())
     with not_loaded(program) as waits:
         if not waits:
             return
