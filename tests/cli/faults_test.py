@@ -109,7 +109,6 @@ def not_loaded(program):
 
     with open(program, "rb") as file:
         yield eventually("the program has a lease", leased) == "yes"
-        fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_UNLCK)
 
 
 def a_program_that_does_not_start_is_given_up_in_time(s):
