@@ -9,8 +9,10 @@
 #include <poll.h>
 #include <streambuf>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 namespace cli {
 
@@ -50,9 +52,11 @@ protected:
     }
     int sync() override {
         if (line_.empty()) return 0;
+        if (!start()) {
+            write_errors(std::exchange(line_, {}));
+            return 0;
+        }
         std::unique_lock lock(mutex_);
-        if (!started_) std::thread([this] { run(); }).detach(); // takes no signals, as this one
-        started_ = true;
         const bool stuck = !waiting_.empty();
         if (waiting_.size() + line_.size() <= most_waiting) waiting_ += line_;
         line_.clear();
@@ -64,6 +68,16 @@ protected:
     }
 
 private:
+    /// False if there may be no thread: the user has too many processes.
+    bool start() {
+        try {
+            if (!started_) std::thread([this] { run(); }).detach(); // takes no signals, as this one
+            started_ = true;
+        } catch (const std::system_error&) {
+        }
+        return started_;
+    }
+
     [[noreturn]] void run() {
         std::unique_lock lock(mutex_);
         for (;;) {

@@ -243,6 +243,15 @@ def the_least_time_is_not_for_what_cannot_run(s):
     assert time.monotonic() - begin < 20
 
 
+def a_user_with_too_many_processes_is_told(s):
+    """paddock and its keeper are all that may run."""
+    limited = ("prlimit", "--nproc=2", "setpriv", "--reuid=54321", "--regid=54321", "--clear-groups")
+    if os.geteuid() != 0 or s.run("--version", before=limited).returncode != 0:
+        return
+    tried = s.run("lock", s.path(), "--", "true", before=limited)
+    same((tried.returncode, tried.err), (126, "paddock: true: Resource temporarily unavailable\n"))
+
+
 def control_c_reaches_a_command_with_a_group_of_its_own(s):
     here = Terminal([PADDOCK, "lock", s.path(), "--", "timeout", "100", "sh", "-c", "echo ready; exec sleep 100"],
                     s.environment())
