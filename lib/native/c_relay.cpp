@@ -2,6 +2,7 @@
 // takes some 0.1 ms of each request, so plain connections have none.
 
 #include "native/c_client.hpp"
+#include "native/server_list.hpp"
 #include "tls/error.hpp"
 #include "tls/stream.hpp"
 
@@ -22,8 +23,8 @@ std::string as_error_line(const std::string& server, const relay::error_code& er
 }
 
 /// By which name a server is known, if that is not its address.
-std::string named(const std::string& host, const std::string& where) {
-    return where.starts_with(host) ? std::string() : " (" + host + ')';
+std::string named(const std::string& host, const std::string& server) {
+    return server.starts_with(host) ? std::string() : " (" + host + ')';
 }
 
 } // namespace
@@ -68,7 +69,7 @@ void c_client::flush_relay() noexcept {
 /// False: its own line says more.
 bool c_client::report_relay() {
     if (!relay_) return false;
-    const auto& where = relay_server_;
+    const auto where = with_brackets(relay_server_);
     const auto& why = relay_->failure();
     if (relay_->at() == relay::stage::securing)
         observer_->on_tls_trouble(log_code::c_client,
@@ -79,7 +80,7 @@ bool c_client::report_relay() {
         return false;
     else if (is_lasting_tls_error(why))
         observer_->on_tls_trouble(log_code::unsuitable_server,
-                                  "the server " + where + named(relay_host_, where) +
+                                  "the server " + where + named(relay_host_, relay_server_) +
                                       " cannot be used: TLS: " +
                                       tls_fault(why, verified_name(encryption_->how, relay_host_)));
     else if (is_tls_error(why))

@@ -4,7 +4,6 @@
 #include "native/pump_turn_scope.hpp"
 
 #include <algorithm>
-#include <array>
 #include <exception>
 #include <utility>
 
@@ -12,17 +11,13 @@ namespace paddock::native {
 
 namespace {
 
-/// Names, or addresses with ports: the C client knows no brackets, but readers of a log do.
+/// Names, or addresses with ports.
 template <typename Names>
 std::string joined(const Names& parts) {
     std::string text;
     for (const std::string& part : parts) {
         if (!text.empty()) text += ", ";
-        const auto colon = part.rfind(':');
-        if (part.find(':') == colon)
-            text += part;
-        else
-            text += '[' + part.substr(0, colon) + ']' + part.substr(colon);
+        text += with_brackets(part);
     }
     return text;
 }
@@ -42,7 +37,7 @@ pump::pump(environment& env, std::unique_ptr<calls> table, pump_options options,
         calls_->encrypt({env_, options_.tls, [this](auto& endpoint) { return hosts_[endpoint]; }});
 }
 
-std::string pump::server() const { return joined(std::array{attempts_.server()}); }
+std::string pump::server() const { return with_brackets(attempts_.server()); }
 
 pump::~pump() {
     closing_ = true;

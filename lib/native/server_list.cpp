@@ -19,6 +19,12 @@ void shuffle(std::vector<T>& all, environment& env) {
 
 } // namespace
 
+std::string with_brackets(const std::string& endpoint) {
+    const auto colon = endpoint.rfind(':');
+    if (endpoint.find(':') == colon) return endpoint;
+    return '[' + endpoint.substr(0, colon) + ']' + endpoint.substr(colon);
+}
+
 server_list::server_list(environment& env, std::vector<server_address> servers) : env_(env) {
     replace(std::move(servers));
 }

@@ -24,6 +24,9 @@ struct server_endpoints {
     bool complete = false;               ///< the round has ended
 };
 
+/// For readers of a log: the C client knows no brackets around an address with colons.
+std::string with_brackets(const std::string& endpoint);
+
 /// Resolves the names of the user's server list.
 ///
 /// It looks one name up at a time, because Asio's one resolver thread per execution context

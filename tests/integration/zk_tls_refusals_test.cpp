@@ -155,3 +155,10 @@ CO_TEST("a context that takes another's place counts from the next connection on
     how.replace(make_tls_context({.ca = issuer().ca_file()}));
     co_await eventually([&] { return zk.state() == client_state::connected; });
 }
+
+CO_TEST("the log has a server's IPv6 address in brackets, as the list has") {
+    const reserved_port unused;
+    const auto address = "[::1]:" + std::to_string(unused.number());
+    unwanted nobody(executor, address, encrypted());
+    co_await nobody.says(log_code::c_client, address);
+}
