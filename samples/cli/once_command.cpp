@@ -202,11 +202,9 @@ subcommand add_once(CLI::App& app) {
     auto* const per =
         once->add_option("--per", how->when.per, "once in each hour, day, week, or TIME")
             ->type_name("PERIOD");
-    const CLI::Validator given(
-        [](const std::string& value) { return value.empty() ? "must not be empty" : ""; }, "");
     auto* const key = once->add_option("--key", how->when.key,
                                        "once for each key, such as the hash of what is built")
-                          ->check(given)
+                          ->check(not_empty())
                           ->type_name("KEY");
     once->add_option("--keep", how->keep, "so many keys are remembered (1000)")
         ->check(CLI::Range(1, 100'000));

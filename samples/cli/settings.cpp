@@ -33,6 +33,10 @@ CLI::Option* add_time(CLI::App& app, const std::string& name, milliseconds& into
     return app.add_option_function<std::string>(name, read, text)->type_name("TIME");
 }
 
+CLI::Validator not_empty() {
+    return {[](const std::string& value) { return value.empty() ? "must not be empty" : ""; }, ""};
+}
+
 void add_servers(CLI::App& app, server_options& into) {
     const auto group = "Servers";
     app.add_option("--servers", into.servers,
@@ -45,9 +49,6 @@ void add_servers(CLI::App& app, server_options& into) {
                    "a file with lines user:password; the servers get them")
         ->type_name("FILE")
         ->group(group);
-    // An unset variable of a script must not stand for a plain connection.
-    const CLI::Validator given(
-        [](const std::string& value) { return value.empty() ? "must not be empty" : ""; }, "");
     const auto tls = [&](const std::string& name, const std::string& variable, std::string& value,
                          const std::string& text) {
         const auto in_environment = "PADDOCK_TLS_" + variable;
@@ -56,7 +57,7 @@ void add_servers(CLI::App& app, server_options& into) {
         if (given_there != nullptr && *given_there == '\0') into.empty_variable = in_environment;
         return app.add_option(name, value, "TLS: " + text)
             ->envname(in_environment)
-            ->check(given)
+            ->check(not_empty()) // it must not stand for a plain connection
             ->type_name("FILE")
             ->group(group);
     };

@@ -22,6 +22,9 @@ CLI::Option* add_time(CLI::App& app, const std::string& name, std::optional<mill
 CLI::Option* add_time(CLI::App& app, const std::string& name, milliseconds& into,
                       const std::string& text);
 
+/// Refuses a value that is empty, as an unset variable of a script is.
+CLI::Validator not_empty();
+
 /// The options of every command: the servers, and --quiet.
 void add_servers(CLI::App& app, server_options& into);
 

@@ -324,6 +324,9 @@ TEST_CASE("an administrator hears of a server that refuses, but not of a lock th
               .find("other options (OOM; this client has max_ttl 60000 ms, servers 3)") !=
           std::string::npos);
     CHECK(text_of(kind::young).find("no lock for another 5 ms") != std::string::npos);
+    CHECK(text_of(kind::young).find("says how") != std::string::npos);
+    CHECK(complaint_about(said(kind::young), {60s, 3, true}).find("too early") !=
+          std::string::npos);
     CHECK_FALSE(text_of(kind::replica).empty());
     CHECK(text_of(kind::released).find("of a release: OOM") != std::string::npos);
     CHECK(text_of(kind::gone).find("of a release: OOM") != std::string::npos);
