@@ -295,9 +295,12 @@ for options, answer in ((whole, 201), (whole[:2], (503, "no_ensemble")), ([*whol
     with shop("--limit", "20s" if answer == 201 else "1s", *options) as process:
         got = order(process)
         assert got == answer, (options, got)
-with shop("--tls-cert", "/nowhere.pem") as process:
-    said = process.stderr.read()
-    assert process.wait() == 1 and "/nowhere.pem" in said, said
+validation_error = 105  # of CLI11
+for option, file, status, named in (("--tls-cert", "/nowhere.pem", validation_error, "--tls-cert"),
+                                    ("--tls-ca", "", validation_error, "--tls-ca"), ("--tls-ca", key, 1, str(key))):
+    with shop(option, file) as process:
+        said = process.stderr.read()
+        assert process.wait() == status and named in said, (option, file, said)
 END
       fail "the shop does not use TLS as it should"
   fi
