@@ -128,6 +128,7 @@ void pump::open(const std::vector<std::string>& endpoints) {
         return;
     }
     known_ = endpoints;
+    new_known_.reset();
     attempts_.use_list(known_.size(), known_.size() | 1U);
     // First: while a request is half sent the C client would put the credentials before its rest.
     for (const auto& [scheme, credentials] : options_.auth)
