@@ -36,7 +36,7 @@ int run(char** argv) {
             !own.empty() && std::any_of(commands.begin(), commands.end(), is_first);
         if (!own.empty() && own[0][0] != '-' && !is_command)
             throw cli::usage_error("there is no command " + own[0] + "; see " + page);
-        if (is_command) page.insert(page.find("--"), own[0] + ' ');
+        if (is_command) page = "paddock " + own[0] + " --help";
         std::reverse(own.begin(), own.end()); // as CLI11 wants it
         app->parse(own);
         for (const auto& one : commands)

@@ -296,8 +296,8 @@ for options, answer in ((whole, 201), (whole[:2], (503, "no_ensemble")), ([*whol
         got = order(process)
         assert got == answer, (options, got)
 validation_error = 105  # of CLI11
-for option, file, status, named in (("--tls-cert", "/nowhere.pem", validation_error, "--tls-cert"),
-                                    ("--tls-ca", "", validation_error, "--tls-ca"), ("--tls-ca", key, 1, str(key))):
+for option, file, status, named in (("--tls-cert", "/nowhere.pem", validation_error, "--tls-cert: File does not exist: /nowhere.pem"),
+                                    ("--tls-ca", "", validation_error, "--tls-ca: File does not exist: "), ("--tls-ca", key, 1, str(key))):
     with shop(option, file) as process:
         said = process.stderr.read()
         assert process.wait() == status and named in said, (option, file, said)
