@@ -7,6 +7,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <vector>
+
 using namespace paddock;
 using namespace paddock::test;
 
@@ -15,6 +20,18 @@ namespace {
 asio::awaitable<void> until_age(boot_clock::time_point born, boot_clock::duration age) {
     while (boot_clock::now() < born + age)
         co_await a_moment();
+}
+
+using steady = std::chrono::steady_clock;
+
+/// When the proxy saw it.
+steady::time_point last_about(const std::string& node, direction way,
+                              const std::vector<frame>& frames) {
+    const auto found = std::find_if(frames.rbegin(), frames.rend(), [&](const frame& one) {
+        return one.way == way && one.path == node;
+    });
+    REQUIRE(found != frames.rend());
+    return found->when;
 }
 
 constexpr auto T = 4000ms;
@@ -39,22 +56,27 @@ struct follower_client {
 } // namespace
 
 CO_TEST("a holder learns within 100 ms and a round trip that its node was deleted") {
-    foreigner administrator(shared_server().address());
-    client zk(executor, shared_server().address());
     for (const auto age : {0ms, 50ms, 110ms, 1000ms}) {
         CAPTURE(age.count());
-        mutex lock(zk, fresh_root());
-        const guard hold = co_await lock.lock();
+        scene s(executor);
+        const guard hold = co_await s.lock.lock();
+        const std::string node(hold.path());
         co_await until_age(boot_clock::now(), age);
         REQUIRE(hold.valid());
         const stall_meter stalls;
-        administrator.remove(std::string(hold.path()));
-        const auto removed = boot_clock::now();
-        while (hold.valid() && boot_clock::now() < removed + 10s)
+        s.direct.remove(node);
+        const auto removed = steady::now();
+        while (hold.valid() && steady::now() < removed + 10s)
             co_await a_moment();
-        const auto took = boot_clock::now() - removed;
-        MESSAGE("after " << age.count() << " ms of holding it took " << in_seconds(took) << " s");
-        CHECK(took < 100ms + scaled(50ms) + stalls.allowance());
+        const auto learnt = steady::now();
+        const auto frames = s.proxy.snapshot().frames;
+        const auto asked = last_about(node, direction::up, frames);
+        const auto told = last_about(node, direction::down, frames);
+        MESSAGE("after " << age.count() << " ms of holding it took " << in_seconds(learnt - removed)
+                         << " s, of which the server had "
+                         << in_seconds(told - std::max(asked, removed)) << " s");
+        CHECK(asked < removed + 100ms + scaled(50ms) + stalls.allowance());
+        CHECK(learnt < told + scaled(50ms) + stalls.allowance());
     }
 }
 

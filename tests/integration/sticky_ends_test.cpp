@@ -72,19 +72,24 @@ CO_TEST("a lost connection ends the lingering, and hand-offs wait until it is ba
 }
 
 CO_TEST("a node that an administrator deletes while it lingers is not granted again") {
-    scene s(executor, {}, lingering());
-    co_await let_linger(s);
-    s.direct.remove(s.path + "/" + s.queue().front());
-    co_await until_listed(s, 3);
-    const auto b = ask(s.lock);
-    co_await granted(b);
-    CHECK((held(b).fencing_token().sub & 0xffff'ffffU) == 0);
-    const auto end = end_of(held(b));
-    s.direct.remove(std::string(held(b).path()));
-    co_await finished(end);
-    CHECK(end->error == errc::node_deleted);
-    const auto c = ask(s.lock);
-    co_await granted(c);
+    for (const bool young : {true, false}) { // the hold: an old one has a watch on its node
+        CAPTURE(young);
+        scene s(executor, {}, lingering());
+        const auto a = co_await take_alone(s);
+        if (!young) co_await eventually([&] { return s.sent(opcode::get) == 1; });
+        co_await unlocked(a);
+        s.direct.remove(s.path + "/" + s.queue().front());
+        co_await s.zk.exists("/"); // its answer comes behind the watch events
+        const auto b = ask(s.lock);
+        co_await granted(b);
+        CHECK((held(b).fencing_token().sub & 0xffff'ffffU) == 0);
+        const auto end = end_of(held(b));
+        s.direct.remove(std::string(held(b).path()));
+        co_await finished(end);
+        CHECK(end->error == errc::node_deleted);
+        const auto c = ask(s.lock);
+        co_await granted(c);
+    }
 }
 
 CO_TEST("the end of the session ends all, and the waiters queue again or fail") {
