@@ -36,6 +36,7 @@ bool c_client::open(const std::string& servers, std::chrono::milliseconds sessio
     servers_ = parse(servers);
     timeout_ = session_timeout;
     observer_ = &events;
+    if (here_->servers().encrypted()) network_ = make_environment(here_);
     return true;
 }
 
@@ -51,24 +52,38 @@ int c_client::set_servers(const std::string& servers) {
 }
 
 native::interest_result c_client::end_session() noexcept {
-    if (std::exchange(observer_, nullptr) != nullptr) {
-        const bool told = state_ == state::connected && socket_ && !socket_->broken();
-        if (told) socket_->send({.what = verb::close});
-        complete_all(code::closing);
-        state_ = state::not_connected;
-        if (!told) close();
-    }
+    flush();
+    const bool sends = state_ == state::connected && socket_ && socket_->full();
+    if (observer_ && sends && !socket_->broken())
+        return {.connection = socket_->where(), .events = event::writable};
+    free_handle();
     if (!socket_) return {};
-    socket_->inbound.clear();
+    socket_->discard();
     if (socket_->broken()) close();
     if (!socket_) return {};
-    return {.connection = {5, socket_->identity}, .events = event::readable};
+    return {.connection = socket_->where(), .events = event::readable};
+}
+
+void c_client::free_handle() noexcept {
+    if (std::exchange(observer_, nullptr) == nullptr) return;
+    const bool told = state_ == state::connected && socket_ && !socket_->broken();
+    if (told) socket_->send({.what = verb::close});
+    flush();
+    complete_all(code::closing);
+    state_ = state::not_connected;
+    if (!told) close();
 }
 
 void c_client::close() noexcept {
-    if (observer_ != nullptr) end_session();
+    free_handle();
     if (socket_) socket_->close();
     socket_.reset();
+    relayed_.reset();
+}
+
+int c_client::phase() const noexcept {
+    const bool secures = relayed_ && socket_ == relayed_ && relayed_->secures();
+    return secures && state_ == state::connecting ? state::securing : state_;
 }
 
 void c_client::break_connection() noexcept {
@@ -76,7 +91,11 @@ void c_client::break_connection() noexcept {
 }
 
 void c_client::connect() {
-    socket_ = here_->dial(servers_[next_server_]);
+    if (network_)
+        socket_ = relayed_ =
+            std::make_shared<relayed_end>(here_, *network_, servers_[next_server_]);
+    else
+        socket_ = here_->dial(servers_[next_server_]);
     state_ = state::connecting;
     last_received_ = last_sent_ = now();
     here_->heard = 0;
@@ -103,14 +122,16 @@ native::interest_result c_client::interest() {
         until = std::min(until, std::chrono::duration_cast<std::chrono::milliseconds>(idle));
         if (!pending_.empty() && idle == duration(0)) until = timeout_ / 3;
     }
-    wanted.connection = {5, socket_->identity}; // the number is always the same
-    wanted.events = event::readable | (state_ == state::connecting ? event::writable : 0U);
+    wanted.connection = socket_->where();
+    const bool sends = socket_->full() || (state_ == state::connecting && !relayed_);
+    wanted.events = event::readable | (sends ? event::writable : 0U);
     wanted.timeout = until;
     return wanted;
 }
 
 int c_client::process(unsigned events) {
     if (!usable() || !socket_) return code::invalid_state;
+    socket_->look();
     if ((events & event::writable) != 0 && state_ == state::connecting) {
         if (socket_->broken()) return lose(code::connection_loss);
         if (!socket_->established()) return code::ok;
@@ -120,9 +141,12 @@ int c_client::process(unsigned events) {
         return code::ok;
     }
     if ((events & event::readable) == 0) return code::ok;
+    const bool had_one = !here_->hasty && task_ == here_->task();
+    if (!had_one) socket_->receive();
     if (socket_->inbound.empty())
         return socket_->broken() ? lose(code::connection_loss) : code::nothing;
-    if (!here_->hasty && std::exchange(task_, here_->task()) == here_->task()) return code::nothing;
+    if (had_one) return code::nothing;
+    task_ = here_->task();
     auto first = std::move(socket_->inbound.front());
     socket_->inbound.pop_front();
     last_received_ = now();
@@ -160,7 +184,7 @@ int c_client::take_session(const packet& p) {
     failures_ = 0;
     here_->servers().belongs_to(session_, here_->name);
     here_->time().note([&] {
-        return here_->name + " is connected to server " + std::to_string(socket_->server) +
+        return here_->name + " is connected to server " + std::to_string(servers_[next_server_]) +
                ", session " + here_->servers().name_of(session_);
     });
     send_watches();

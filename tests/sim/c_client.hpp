@@ -1,7 +1,7 @@
 #pragma once
 
 #include "native/calls.hpp"
-#include "sim/host.hpp"
+#include "sim/relayed_end.hpp"
 
 #include <deque>
 #include <memory>
@@ -23,19 +23,20 @@ public:
     explicit c_client(std::shared_ptr<host> in) : here_(std::move(in)) {}
     ~c_client() override { close(); }
 
-    void encrypt(native::encryption) override {
-        throw std::logic_error("this network knows no encryption");
-    }
+    void encrypt(native::encryption) override { throw std::logic_error("the servers decide that"); }
     bool open(const std::string& servers, std::chrono::milliseconds session_timeout,
               native::observer& events) override;
     native::interest_result end_session() noexcept override;
     void close() noexcept override;
     native::interest_result interest() override;
     int process(unsigned events) override;
-    void flush() noexcept override {}
+    void flush() noexcept override {
+        if (relayed_) relayed_->flush();
+    }
     void break_connection() noexcept override;
 
     int state() const noexcept override { return state_; }
+    int phase() const noexcept override;
     std::int64_t session_id() const noexcept override { return session_; }
     std::chrono::milliseconds session_timeout() const noexcept override { return timeout_; }
     std::string server() const override;
@@ -70,6 +71,7 @@ private:
     int submit(request r, done reply_to);
     bool transmit(request r);
     void close_silently();
+    void free_handle() noexcept;
     void connect();
     int lose(int rc);
     void complete_all(int rc);
@@ -89,7 +91,9 @@ private:
     std::size_t next_server_ = 0;
     std::size_t failures_ = 0; ///< in a row
     bool rests_ = false;       ///< the next interest() only says for how long
-    std::shared_ptr<socket> socket_;
+    std::shared_ptr<client_end> socket_;
+    std::unique_ptr<environment> network_; ///< of the relay
+    std::shared_ptr<relayed_end> relayed_; ///< the present connection, or the last one
     int state_ = native::state::not_connected;
     std::int64_t session_ = 0;
     std::chrono::milliseconds timeout_{0};

@@ -24,6 +24,8 @@ struct ensemble_options {
     int slow_one_in = 0;
     /// One in so many messages from and to clients costs its connection.
     int broken_one_in = 0;
+    /// The clients have TLS, and so the library's relay.
+    bool encrypted = false;
 };
 
 /// How many multis of several lock nodes the leaders decided.
@@ -49,6 +51,7 @@ public:
     bool breaks_now() {
         return options_.broken_one_in != 0 && chance_.one_in(options_.broken_one_in);
     }
+    bool encrypted() const noexcept { return options_.encrypted; }
     duration client_latency() { return latency(options_.client_latency); }
 
     // For servers.

@@ -127,6 +127,7 @@ void event_loop::turn() {
             break;
         }
         ++ran_;
+        ran();
         if (dead_ || paused()) return wake();
     }
 }

@@ -46,6 +46,8 @@ public:
     void stop_at(std::uint64_t task) noexcept { stop_at_ = task; }
     bool paused() const noexcept { return paused_until_ > time_.now(); }
 
+    /// Called behind each task.
+    virtual void ran() {}
     /// The process is killed: its later actions have no effect.
     virtual void die();
     /// Its faults end.

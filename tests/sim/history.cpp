@@ -88,6 +88,7 @@ ensemble_options history::options_of(dice& chance, std::array<bool, all>& troubl
     if (chance.one_in(4)) o.client_latency *= 10;
     if (chance.one_in(4)) o.server_latency *= 10;
     if (troubles[slowness]) o.slow_one_in = 5 << chance.below(4);
+    o.encrypted = options().over_tls;
     if (troubles[fragility]) o.broken_one_in = 5 << chance.below(6);
     return o;
 }

@@ -1,5 +1,7 @@
 #include "sim/host.hpp"
 
+#include "sim/violation.hpp"
+
 #include <utility>
 
 namespace paddock::test::sim {
@@ -18,6 +20,11 @@ std::shared_ptr<socket> host::dial(int server) {
 socket* host::find(std::uint64_t identity) {
     const auto it = sockets_.find(identity);
     return it == sockets_.end() ? nullptr : it->second.lock().get();
+}
+
+void host::ran() {
+    must(fault.empty(), fault);
+    std::erase_if(looks_, [](auto& look) { return !look(); });
 }
 
 void host::lose_connection() {

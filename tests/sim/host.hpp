@@ -4,9 +4,12 @@
 #include "sim/event_loop.hpp"
 #include "sim/socket.hpp"
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace paddock::test::sim {
 
@@ -24,6 +27,14 @@ public:
     void die() override;
     void recover() override;
 
+    /// For descriptors of the system.
+    std::uint64_t next_identity() noexcept { return ++last_identity_; }
+    /// Calls `look` behind each task of this process, as long as it returns true: whether they are
+    /// ready changes without a word.
+    void watch(unique_function<bool()> look) { looks_.push_back(std::move(look)); }
+    void ran() override;
+
+    std::string fault; ///< of the bytes on its connections
     /// The last zxid of the server of the last answer on this connection.
     std::int64_t heard = 0;
     bool names_fail = false;
@@ -31,6 +42,8 @@ public:
 private:
     ensemble& all_;
     std::map<std::uint64_t, std::weak_ptr<socket>> sockets_;
+    std::vector<unique_function<bool()>> looks_;
+    std::uint64_t last_identity_ = 0;
 };
 
 /// The environment of a client in this process.

@@ -19,6 +19,7 @@ const run_options& read_options(int count, char** arguments) {
     for (int n = 1; n < count; ++n) {
         const std::string_view name = arguments[n];
         if (name == "--shortest") options().shortest = true;
+        if (name == "--over-tls") options().over_tls = true;
         if (n + 1 == count) break;
         const auto number = [&] { return std::strtoull(arguments[n + 1], nullptr, 0); };
         if (name == "--seed") options().seed = number();

@@ -7,12 +7,14 @@
 namespace paddock::test::sim {
 
 /// The options of the command line: `--seed N` prints one history, `--seeds N` runs so many,
-/// `--first N` begins with this one, `--shortest` does not stop at a fault.
+/// `--first N` begins with this one, `--shortest` does not stop at a fault,
+/// `--over-tls` encrypts the connections to ZooKeeper's servers.
 struct run_options {
     std::optional<std::uint64_t> seed{};
     std::optional<std::uint64_t> seeds{};
     std::uint64_t first = 1;
     bool shortest = false;
+    bool over_tls = false;
     std::string fault{}; ///< that a planted bug must cause
 };
 run_options& options();

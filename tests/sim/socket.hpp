@@ -1,10 +1,9 @@
 #pragma once
 
-#include "sim/messages.hpp"
+#include "sim/client_end.hpp"
 #include "sim/timeline.hpp"
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 
 namespace paddock::test::sim {
@@ -13,26 +12,22 @@ class ensemble;
 
 /// A client's connection to a server: both ends, and the messages under way. The first part is the
 /// client's end, the second the server's.
-class socket : public std::enable_shared_from_this<socket> {
+class socket final : public client_end, public std::enable_shared_from_this<socket> {
 public:
     socket(ensemble& all, std::uint64_t identity, int server);
 
     // --- the client's end ---
 
     void dial();
-    bool established() const noexcept { return established_; }
-    /// Refused, reset, or ended by the server, as far as the client can know.
-    bool broken() const noexcept { return broken_; }
-    std::deque<packet> inbound;
-
-    /// Asks for a session; 0 for a new one.
-    void shake_hands(std::int64_t session, std::chrono::milliseconds timeout, std::int64_t seen);
-    /// False if the operating system refuses at once.
-    bool send(request r);
-    /// Sent packets arrive, then the end.
-    void close();
-    /// The client's own shutdown(SHUT_RDWR).
-    void shut_down();
+    /// The number is always the same.
+    descriptor where() const noexcept override { return {5, identity}; }
+    bool established() const noexcept override { return established_; }
+    bool broken() const noexcept override { return broken_; }
+    void shake_hands(std::int64_t session, std::chrono::milliseconds timeout,
+                     std::int64_t seen) override;
+    bool send(request r) override;
+    void close() override;
+    void shut_down() override;
     /// Called when it may be readable or writable.
     unique_function<void()> changed;
 

@@ -14,6 +14,9 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -26,9 +29,17 @@ using namespace asio::experimental::awaitable_operators;
 
 namespace {
 
+ensemble_options one_server(bool encrypted) {
+    ensemble_options o;
+    o.servers = 1;
+    o.encrypted = encrypted;
+    return o;
+}
+
 /// One healthy server, and one process, in which all clients of a scenario live.
 struct stage {
-    stage() : servers(time, chance, {.servers = 1}), here(std::make_shared<host>(servers, "A")) {
+    explicit stage(bool encrypted)
+        : servers(time, chance, one_server(encrypted)), here(std::make_shared<host>(servers, "A")) {
         here->hasty = true; // one handler at a time
     }
     ~stage() { here->end(); }
@@ -204,8 +215,8 @@ asio::awaitable<void> work(stage& s) {
 }
 
 /// Runs a scenario until so many handlers have run, or its end; returns how many that were.
-std::uint64_t play(scenario what, std::uint64_t handlers, bool& ended) {
-    stage s;
+std::uint64_t play(scenario what, bool encrypted, std::uint64_t handlers, bool& ended) {
+    stage s(encrypted);
     s.here->stop_at(handlers);
     const auto over = std::make_shared<bool>(false);
     std::exception_ptr failure;
@@ -219,6 +230,23 @@ std::uint64_t play(scenario what, std::uint64_t handlers, bool& ended) {
     ended = *over;
     if (failure) std::rethrow_exception(failure);
     return s.here->task();
+}
+
+void play_to_each_moment(const std::string& name, scenario what, bool encrypted) {
+    CAPTURE(name);
+    CAPTURE(encrypted);
+    bool ended = false;
+    const auto whole = play(what, encrypted, ~std::uint64_t{0}, ended);
+    REQUIRE(ended);
+    REQUIRE(whole > 10);
+    for (std::uint64_t n = 0; n < whole; ++n)
+        play(what, encrypted, n, ended);
+    MESSAGE(name << ": " << whole << " moments");
+}
+
+std::ptrdiff_t open_descriptors() {
+    using files = std::filesystem::directory_iterator;
+    return std::distance(files("/proc/self/fd"), files());
 }
 
 } // namespace
@@ -237,15 +265,9 @@ TEST_CASE("all operations can be destroyed at every moment") {
                                                            {"a place", a_place},
                                                            {"a permit later", a_permit_later},
                                                            {"work", work}};
-    for (const auto& [title, what] : all) {
-        const std::string name = title; // clang 14 cannot capture the binding
-        CAPTURE(name);
-        bool ended = false;
-        const auto whole = play(what, ~std::uint64_t{0}, ended);
-        REQUIRE(ended);
-        REQUIRE(whole > 10);
-        for (std::uint64_t n = 0; n < whole; ++n)
-            play(what, n, ended);
-        MESSAGE(name << ": " << whole << " moments");
-    }
+    const auto descriptors = open_descriptors();
+    for (const bool encrypted : {false, true})
+        for (const auto& [name, what] : all)
+            play_to_each_moment(name, what, encrypted);
+    CHECK(open_descriptors() == descriptors);
 }
