@@ -22,7 +22,7 @@ void root_check::when_known(unique_function<void(error_code)> done) {
 }
 
 void root_check::found_missing() {
-    if (at_ != stage::asking) at_ = stage::missing; // else the answer is on its way
+    if (at_ != stage::asked) at_ = stage::missing; // else the answer is on its way
     core_.trouble(log_code::no_root,
                   "the root " + core_.root() +
                       " does not exist: connect() and the operations of locks fail. Correct "
@@ -32,7 +32,7 @@ void root_check::found_missing() {
 
 /// Before all other requests.
 void root_check::ask() {
-    at_ = stage::asking;
+    at_ = stage::asked;
     epoch_ = core_.epoch();
     core_.dispatcher().submit(
         lane::urgent, requests::exists{core_.root()},
@@ -45,7 +45,7 @@ void root_check::ask() {
 void root_check::ask_later() {
     if (!pause_) pause_ = core_.env().make_timer();
     pause_->arm(core_.retry_pauses().end(core_.env().now()), [this, epoch = epoch_] {
-        if (!core_.closed() && at_ == stage::asking && epoch == core_.epoch()) ask();
+        if (!core_.closed() && at_ == stage::asked && epoch == core_.epoch()) ask();
     });
 }
 
@@ -81,7 +81,7 @@ void root_check::created(std::uint64_t epoch, int code) {
 
 /// Whether the answer says nothing. If it is of the present session, asks again.
 bool root_check::lost(std::uint64_t epoch, int code) {
-    if (core_.closed() || at_ != stage::asking || epoch != epoch_) return true;
+    if (core_.closed() || at_ != stage::asked || epoch != epoch_) return true;
     const auto result = rules::judge(rules::request_kind::look, code);
     if (result != rules::outcome::lost && result != rules::outcome::not_sent) return false;
     ask();

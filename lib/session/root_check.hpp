@@ -32,7 +32,7 @@ public:
     }
 
 private:
-    enum class stage : std::uint8_t { unknown, asking, exists, missing };
+    enum class stage : std::uint8_t { unknown, asked, exists, missing };
 
     void ask();
     void ask_later();
