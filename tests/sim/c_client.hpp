@@ -23,7 +23,9 @@ public:
     explicit c_client(std::shared_ptr<host> in) : here_(std::move(in)) {}
     ~c_client() override { close(); }
 
-    void encrypt(native::encryption) override { throw std::logic_error("the servers decide that"); }
+    void encrypt(native::encryption) override {
+        throw std::logic_error("ensemble_options::encrypted decides");
+    }
     bool open(const std::string& servers, std::chrono::milliseconds session_timeout,
               native::observer& events) override;
     native::interest_result end_session() noexcept override;

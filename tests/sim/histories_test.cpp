@@ -19,7 +19,7 @@ constexpr std::uint64_t normal_run = 10'000;
 } // namespace
 
 TEST_CASE("the locks keep their promises in every history") {
-    const auto enough = options().over_tls ? normal_run / 10 : normal_run; // which take longer
+    const auto enough = options().over_tls ? normal_run / 20 : normal_run; // each takes longer
     const auto found = search(options().first, options().seeds.value_or(enough));
     MESSAGE(found.histories << " histories in " << found.seconds << " s, "
                             << static_cast<double>(found.histories) / found.seconds
