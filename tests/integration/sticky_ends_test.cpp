@@ -78,6 +78,7 @@ CO_TEST("a node that an administrator deletes while it lingers is not granted ag
         const auto a = co_await take_alone(s);
         if (!young) co_await eventually([&] { return s.sent(opcode::get) == 1; });
         co_await unlocked(a);
+        REQUIRE(s.queue().size() == 1);
         s.direct.remove(s.path + "/" + s.queue().front());
         co_await s.zk.exists("/"); // its answer comes behind the watch events
         const auto b = ask(s.lock);
