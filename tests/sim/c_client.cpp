@@ -2,7 +2,6 @@
 #include "sim/c_client.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 namespace paddock::test::sim {
@@ -20,10 +19,7 @@ std::vector<int> parse(const std::string& list) {
     std::vector<int> out;
     for (std::size_t at = 0; at < list.size();) {
         const auto end = std::min(list.find(',', at), list.size());
-        int number = 0;
-        std::from_chars(list.data() + at + std::string_view("10.0.0.").size(), list.data() + end,
-                        number);
-        out.push_back(number - 1);
+        out.push_back(server_at(std::string_view(list).substr(at, end - at)));
         at = end + 1;
     }
     return out;

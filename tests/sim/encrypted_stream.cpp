@@ -3,24 +3,12 @@
 #include <boost/asio/error.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 namespace paddock::test::sim {
 
 namespace errors = boost::asio::error;
 using boost::system::error_code;
-
-namespace {
-
-int server_at(const std::string& address) {
-    int number = 0;
-    std::from_chars(address.data() + address.rfind('.') + 1, address.data() + address.size(),
-                    number);
-    return number - 1;
-}
-
-} // namespace
 
 struct encrypted_stream::inside : std::enable_shared_from_this<inside> {
     explicit inside(std::shared_ptr<host> in) : here(std::move(in)) {}

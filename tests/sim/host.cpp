@@ -2,9 +2,17 @@
 
 #include "sim/violation.hpp"
 
+#include <charconv>
 #include <utility>
 
 namespace paddock::test::sim {
+
+int server_at(std::string_view address) {
+    int number = 0;
+    address.remove_prefix(address.rfind('.') + 1);
+    std::from_chars(address.data(), address.data() + address.size(), number);
+    return number - 1;
+}
 
 host::host(ensemble& all, std::string called)
     : event_loop(all.time(), all.chance(), std::move(called)), all_(all) {}

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -45,6 +46,9 @@ private:
     std::vector<unique_function<bool()>> looks_;
     std::uint64_t last_identity_ = 0;
 };
+
+/// Of the address 10.0.0.1, also with a port, the server 0, and so on.
+int server_at(std::string_view address);
 
 /// The environment of a client in this process.
 std::unique_ptr<environment> make_environment(const std::shared_ptr<host>& in);
