@@ -55,7 +55,7 @@ std::string describe_time(std::int64_t ms) {
     return text;
 }
 
-std::string describe(const recorded_run& run) {
+std::string summary_of(const recorded_run& run) {
     return printable(run.of.by) + ", started " + describe_time(run.of.started);
 }
 
@@ -71,7 +71,7 @@ asio::awaitable<ending> run_if_not_done(servers& at, job& command, deadline unti
     const auto other = co_await done.last(how.when);
     if (other && same_occasion(how.when, other->of.started, now) && !how.force) {
         if (!how.servers.quiet)
-            std::cerr << "paddock: done already by " << describe(*other) << '\n';
+            std::cerr << "paddock: done already by " << summary_of(*other) << '\n';
         co_return ending{};
     }
     const auto begin = paddock::boot_clock::now();
@@ -154,7 +154,7 @@ asio::awaitable<int> show_or_forget(servers& at, const once_options& how) {
         co_return 0;
     }
     const auto count = found.size();
-    std::string what = "the run by " + describe(found.front());
+    std::string what = "the run by " + summary_of(found.front());
     if (count > 1) what = std::to_string(count) + " finished runs";
     const auto question = what + ": " + printable(path) + " counts as not done. Forget?";
     co_await confirm(how.yes, question);

@@ -67,8 +67,8 @@ compile_program() {
   compile -std=c++20 -fPIE -c "$root/tests/support/installed_program.cpp" $flags -o "$folder/program.o" 2>&1
 }
 
-# Makes $folder/compiler, for builds of paddock that are about everything but compiling: it copies the library's
-# object files, which the tested build has already, and else it is the compiler.
+# Makes $folder/compiler, for builds of paddock that are about everything but compiling: it copies the object files of
+# the library and the command, which the tested build has already, and else it is the compiler.
 make_compiler() {
   # The archive is a thin one, with the names of the files in it.
   objects=$(cd "$build" && ar t lib/libpaddock-inside.a | sed -n 's,/[^/]*$,,; 1p')
@@ -78,6 +78,7 @@ before=
 for word; do
   case \$before\$word in
     -o*lib/libpaddock-json.a.p/*.o) exec cp "$build/lib/libpaddock-json.a.p/\${word##*/}" "\$word" ;;
+    -osamples/cli/*.p/*.o) exec cp "$build/\$word" "\$word" ;;
     -o*lib/libpaddock.*.p/*.o) exec cp "$build/$objects/\${word##*/}" "\$word" ;;
   esac
   before=\$word
