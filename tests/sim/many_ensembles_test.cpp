@@ -25,7 +25,7 @@ using namespace std::chrono_literals;
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t normal_run = 20;
+constexpr std::uint64_t normal_run = 10;
 #else
 constexpr std::uint64_t normal_run = 100;
 #endif

@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::uint64_t normal_run = 1'000;
+constexpr std::uint64_t normal_run = 500;
 #else
 constexpr std::uint64_t normal_run = 20'000;
 #endif
