@@ -1,21 +1,25 @@
 #!/usr/bin/env python3
-"""Usage: check_alone.py ROOT BUILD [all]
+"""Usage: check_alone.py ROOT [all] COMPILER…
 
-Compiles the sources of tests that the last commits have changed, or all, each alone, as a build folder with -Dunity=off
-would, but without making code of it: no source may rest on what others include before it. (That build has compiled the
-other sources so, anyway.)"""
+Compiles the sources that the last commits have changed, or all, each alone and with warnings as errors, as a build
+folder with -Dunity=off would, but without making code of it: no source may rest on what others include before it."""
 
 import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
+import tempfile
 
-COMMITS = 50  # all sources take a quarter of an hour of a processor
+COMMITS = 30  # all sources take half an hour of a processor
+INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)
 
-root, build = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
+root = pathlib.Path(sys.argv[1]).resolve()
+every = sys.argv[2] == "all"
+compiler = sys.argv[3 if every else 2 :]
 
 
 def changed():
@@ -40,20 +44,38 @@ def compiles(entry):
     return run.returncode == 0, run.stderr
 
 
-entries = [
-    entry
-    for entry in json.loads((build / "compile_commands.json").read_text())
-    if entry["file"].endswith("_test.cpp")
-]
-if not entries:
-    sys.exit("no test was found in compile_commands.json")
-recent = None if "all" in sys.argv[3:] else changed()
-if recent is not None:
-    entries = [entry for entry in entries if (build / entry["file"]).resolve() in recent]
-with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-    results = list(pool.map(compiles, entries))
-for fine, said in results:
-    if not fine:
-        print(said)
-print(f"{sum(fine for fine, _ in results)} of {len(results)} sources compile alone")
-sys.exit(0 if all(fine for fine, _ in results) else 1)
+def compile_commands(build):
+    options = ["-Dunity=off", "-Dwerror=true", "-Doptimization=0", "-Dtests=enabled", "-Ddebug=false"]
+    environment = os.environ | {"CXX": shlex.join(compiler)}
+    setup = subprocess.run(["meson", "setup", build, root, *options], env=environment, capture_output=True, text=True)
+    if setup.returncode != 0:
+        sys.exit(setup.stdout + setup.stderr)
+    entries = json.loads((build / "compile_commands.json").read_text())
+    # Without those that are made while building, and each of the others once.
+    of_source = {(build / entry["file"]).resolve(): entry for entry in entries}
+    return {source: entry for source, entry in of_source.items() if source.exists() and build not in source.parents}
+
+
+def names(source, headers):
+    """Whether the source itself includes one of the headers."""
+    found = INCLUDE.findall(source.read_text())
+    return any(str(header).endswith("/" + name) for name in found for header in headers)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        commands = compile_commands(pathlib.Path(folder).resolve())
+        recent = None if every else changed()
+        if recent is not None:
+            headers = [file for file in recent if file.suffix == ".hpp"]
+            commands = {source: entry for source, entry in commands.items() if source in recent or names(source, headers)}
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            results = list(pool.map(compiles, commands.values()))
+    for fine, said in results:
+        if not fine:
+            print(said)
+    print(f"{sum(fine for fine, _ in results)} of {len(results)} sources compile alone")
+    return 0 if all(fine for fine, _ in results) else 1
+
+
+sys.exit(main())
