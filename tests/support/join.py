@@ -45,4 +45,5 @@ def main():
             output.write_text(text)
 
 
-main()
+if __name__ == "__main__":
+    main()
